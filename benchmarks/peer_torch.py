@@ -1,0 +1,233 @@
+"""One ALOE training step on bits in plain PyTorch, the peer of the speed benchmark.
+
+The model is p(x) proportional to exp(f(x)). The sampler q draws x_0 from q0 and then edits it:
+before each edit it may stop, otherwise it flips one position. Everything runs eagerly, in float32
+and with PyTorch's default settings: no torch.compile, no CUDA graphs. The work is laid out as a
+research program would have it; in particular every trajectory is scored on its own, even where
+several trajectories of one row share a state.
+"""
+
+import itertools
+import math
+import statistics
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def mlp(*sizes: int) -> nn.Sequential:
+    """Linear layers of the given sizes with ELU between them."""
+    layers: list[nn.Module] = []
+    for n_in, n_out in itertools.pairwise(sizes):
+        layers += [nn.Linear(n_in, n_out), nn.ELU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def flip(x: Tensor, mask: Tensor) -> Tensor:
+    """The bits of x, flipped where the boolean mask is set."""
+    return torch.where(mask, 1 - x, x)
+
+
+class FactorizedQ0(nn.Module):
+    """Independent bits, one logit each."""
+
+    def __init__(self, dim: int):
+        super().__init__()
+        self.logits = nn.Parameter(torch.zeros(dim))
+
+    def sample(self, n: int) -> Tensor:
+        """Draw n rows of bits."""
+        return torch.bernoulli(torch.sigmoid(self.logits).expand(n, -1))
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        """Log probability of each row of x."""
+        logits = self.logits.expand_as(x)
+        return -F.binary_cross_entropy_with_logits(logits, x, reduction="none").sum(1)
+
+
+class AutoregressiveQ0(nn.Module):
+    """Bits from left to right: an MLP for each prefix length and one head shared by them all."""
+
+    def __init__(self, dim: int):
+        super().__init__()
+        self.first = nn.Parameter(torch.randn(256) / 16)
+        self.prefix_nets = nn.ModuleList(mlp(i, 512, 512, 256) for i in range(1, dim))
+        self.head = mlp(256, 512, 2)
+
+    def embed(self, x: Tensor, i: int) -> Tensor:
+        """Features [B, 256] from which bit i is predicted, given the bits before it."""
+        return self.prefix_nets[i - 1](x[:, :i]) if i > 0 else self.first.expand(len(x), -1)
+
+    def sample(self, n: int) -> Tensor:
+        """Draw n rows of bits, one position after another."""
+        x = self.first.new_zeros(n, len(self.prefix_nets) + 1)
+        for i in range(x.shape[1]):
+            probs = F.softmax(self.head(self.embed(x, i)), dim=-1)
+            x[:, i] = torch.bernoulli(probs[:, 1])
+        return x
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        """Log probability of each row of x, all positions going through the head at once."""
+        features = torch.stack([self.embed(x, i) for i in range(x.shape[1])], dim=1)
+        log_probs = F.log_softmax(self.head(features), dim=-1)
+        return log_probs.gather(2, x.long().unsqueeze(2)).squeeze(2).sum(1)
+
+
+class Sampler(nn.Module):
+    """The learned local search q: q0, an editor choosing the bit to flip, and a stop policy."""
+
+    def __init__(self, dim: int, q0: str, max_edits: int):
+        super().__init__()
+        kinds = {"factorized": FactorizedQ0, "mlp": AutoregressiveQ0}
+        if q0 not in kinds:
+            raise ValueError(f"q0 must be one of {sorted(kinds)}, got {q0!r}")
+        self.max_edits = max_edits
+        self.q0 = kinds[q0](dim)
+        self.editor = mlp(dim, 512, 512, dim)
+        self.stop = mlp(dim, 512, 512, 1)
+
+    @torch.no_grad()
+    def sample(self, n: int) -> Tensor:
+        """Draw n rows: x_0 from q0, then edits of the rows that have not stopped yet."""
+        x = self.q0.sample(n)
+        active = torch.arange(n, device=x.device)
+        for _ in range(self.max_edits):
+            stopped = torch.bernoulli(torch.sigmoid(self.stop(x[active]).squeeze(1))).bool()
+            active = active[~stopped]
+            if len(active) == 0:
+                break
+            probs = F.softmax(self.editor(x[active]), dim=-1)
+            site = torch.multinomial(probs, 1).squeeze(1)
+            x[active, site] = 1 - x[active, site]
+        return x
+
+    def log_prob(self, x: Tensor, length: Tensor, order: Tensor) -> Tensor:
+        """Log q of M trajectories that end at the rows of x [M, dim].
+
+        Walking backwards from x, trajectory m flips order[m, 0], order[m, 1], ... and reaches x_0
+        after length[m] flips; `order` [M, dim] holds a permutation of the positions in each row.
+        """
+        rank = order.argsort(dim=1)  # when the backward walk flips each position
+        x0 = flip(x, rank < length.unsqueeze(1))
+
+        # The live edits of all trajectories, flattened: edit (row, k) leaves the state that lies
+        # k + 1 flips before x, and flips position order[row, k].
+        steps = torch.arange(self.max_edits, device=x.device)
+        row, k = torch.nonzero(steps < length.unsqueeze(1), as_tuple=True)
+        before = flip(x[row], rank[row] <= k.unsqueeze(1))
+        log_site = F.log_softmax(self.editor(before), dim=-1)
+        log_edit = log_site.gather(1, order[row, k].unsqueeze(1)).squeeze(1)
+        log_go_on = F.logsigmoid(-self.stop(before).squeeze(1))
+
+        log_stop = F.logsigmoid(self.stop(x).squeeze(1))
+        log_stop = log_stop.masked_fill(length == self.max_edits, 0.0)  # there it must stop
+        log_start = self.q0.log_prob(x0) + log_stop
+        return log_start.index_add(0, row, log_edit + log_go_on)
+
+
+class Step:
+    """An energy f, a sampler q, their optimisers, and one training step of both when called."""
+
+    def __init__(
+        self,
+        dim: int = 32,
+        q0: str = "factorized",
+        num_trajectories: int = 10,
+        max_edits: int = 16,
+        stop_prob: float = 0.5,
+        num_sweeps: int = 1,
+        device: str | torch.device = "cpu",
+        lr: float = 1e-3,
+        clip: float = 5.0,
+    ):
+        if max_edits > dim:
+            raise ValueError("max_edits must not exceed dim: a trajectory flips distinct positions")
+        self.num_trajectories, self.num_sweeps, self.clip = num_trajectories, num_sweeps, clip
+        self.f = mlp(dim, 256, 256, 256, 1).to(device)
+        self.q = Sampler(dim, q0, max_edits).to(device)
+        self.f_optimizer = torch.optim.Adam(self.f.parameters(), lr=lr)
+        self.q_optimizer = torch.optim.Adam(self.q.parameters(), lr=lr)
+
+        # The inverse proposal s: a truncated geometric length, then distinct positions in a
+        # uniformly random order, dim! / (dim - t)! of them for length t.
+        t = torch.arange(max_edits + 1, device=device)
+        geometric = stop_prob * (1 - stop_prob) ** t
+        self.length_probs = geometric / geometric.sum()
+        log_orders = math.lgamma(dim + 1) - torch.lgamma(dim + 1.0 - t)
+        self.log_proposal = self.length_probs.log() - log_orders
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """One step on a batch x [B, dim] of zeros and ones; returns the losses of f and q."""
+        x_neg = self.gibbs(self.q.sample(len(x)))
+        return self.update_f(x, x_neg), self.update_q(x_neg)
+
+    @torch.no_grad()
+    def gibbs(self, x: Tensor) -> Tensor:
+        """Sweeps of Gibbs sampling from f over the positions in order, both values scored."""
+        x = x.clone()
+        for _ in range(self.num_sweeps):
+            for i in range(x.shape[1]):
+                zero, one = x.clone(), x.clone()
+                zero[:, i], one[:, i] = 0, 1
+                scores = self.f(torch.cat([zero, one])).view(2, -1)
+                x[:, i] = torch.bernoulli(F.softmax(scores, dim=0)[1])
+        return x
+
+    def update_f(self, x: Tensor, x_neg: Tensor) -> Tensor:
+        """Raise f on the data x and lower it on the samples x_neg."""
+        loss = self.f(x_neg).mean() - self.f(x).mean()
+        self.f_optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.f.parameters(), self.clip)
+        self.f_optimizer.step()
+        return loss.detach()
+
+    def propose(self, n: int, dim: int) -> tuple[Tensor, Tensor]:
+        """Lengths [n] and backward flip orders [n, dim] of n trajectories."""
+        length = torch.multinomial(self.length_probs, n, replacement=True)
+        order = torch.rand(n, dim, device=length.device).argsort(dim=1)
+        return length, order
+
+    def update_q(self, target: Tensor) -> Tensor:
+        """Raise log q of the target rows by self-normalised importance sampling."""
+        x = target.repeat_interleave(self.num_trajectories, dim=0)
+        length, order = self.propose(*x.shape)
+        log_q = self.q.log_prob(x, length, order).view(-1, self.num_trajectories)
+        log_s = self.log_proposal[length].view(-1, self.num_trajectories)
+        weights = F.softmax((log_q - log_s).detach(), dim=1)
+        loss = -(weights * log_q).sum(dim=1).mean()
+        self.q_optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.q.parameters(), self.clip)
+        self.q_optimizer.step()
+        return loss.detach()
+
+
+def time_step(step: Step, x: Tensor, warmup: int, repeats: int) -> float:
+    """Median milliseconds of step(x) over the repeats, each waiting for the device to finish."""
+    times = []
+    for i in range(warmup + repeats):
+        if x.is_cuda:
+            torch.cuda.synchronize(x.device)
+        start = time.perf_counter()
+        step(x)
+        if x.is_cuda:
+            torch.cuda.synchronize(x.device)
+        if i >= warmup:
+            times.append(1e3 * (time.perf_counter() - start))
+    return statistics.median(times)
+
+
+def main() -> None:
+    """Print the milliseconds per step of both kinds of q0 on two CPU threads."""
+    torch.set_num_threads(2)
+    torch.manual_seed(0)
+    x = torch.randint(2, (128, 32)).float()
+    for q0, repeats in (("factorized", 30), ("mlp", 10)):
+        print(f"{q0}: {time_step(Step(q0=q0), x, warmup=3, repeats=repeats):.1f} ms per step")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""A cursor stands at x, knows f(x), and moves by single-site changes at one energy evaluation each.
+
+An energy of the form f(x, z) = head(h(x, z)), with h a sum of one vector per site, can offer
+
+    hidden(x, z) -> h,   site(i, v) -> the part of h that value v at site i brings,   head(h) -> f
+
+and its first layer is then updated, not recomputed. Any other callable is evaluated from scratch.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from jaxtyping import Array, Float, Int
+
+Energy = Callable[..., Float[Array, ""]]
+
+
+class Cursor(NamedTuple):
+    """Where a chain stands. It belongs to one f: start anew when f's parameters change."""
+
+    x: Int[Array, " dim"]
+    z: Array | None
+    value: Float[Array, ""]  # f(x, z)
+    hidden: Float[Array, " width"] | None  # first-layer sums, for energies that offer them
+
+
+def start(f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> Cursor:
+    """A cursor at x: one energy evaluation."""
+    if not hasattr(f, "site"):
+        return Cursor(x, z, f(x, z), None)
+    hidden = f.hidden(x, z)
+    return Cursor(x, z, f.head(hidden), hidden)
+
+
+def change(f: Energy, cursor: Cursor, i: Int[Array, ""] | int, v: Int[Array, ""]) -> Cursor:
+    """The cursor after setting site i to v: one energy evaluation."""
+    x = cursor.x.at[i].set(v)
+    if cursor.hidden is None:
+        return cursor._replace(x=x, value=f(x, cursor.z))
+    hidden = cursor.hidden + f.site(i, v) - f.site(i, cursor.x[i])
+    return cursor._replace(x=x, value=f.head(hidden), hidden=hidden)
+
+
+def refresh(f: Energy, cursor: Cursor) -> Cursor:
+    """Recompute the first-layer sums, which gather rounding errors over many changes."""
+    if cursor.hidden is None:
+        return cursor
+    return cursor._replace(hidden=f.hidden(cursor.x, cursor.z))

@@ -1,0 +1,50 @@
+"""An MLP energy over bits or embedded categories, with the condition z appended to its input."""
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, Int, Key
+
+from aloex.nets import Features, elu, mlp
+from aloex.spaces import Space
+
+
+class MLP(eqx.Module):
+    """f(x, z) = MLP([features of x, z]); the paper's is hidden = (256, 256, 256) over 32 bits."""
+
+    features: Features
+    first: eqx.nn.Linear
+    rest: eqx.nn.Sequential
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        hidden: tuple[int, ...] = (256, 256, 256),
+        cond_dim: int = 0,
+        embed_dim: int = 8,
+        key: Key[Array, ""],
+    ):
+        key_features, key_first, key_rest = jax.random.split(key, 3)
+        self.features = Features(space, cond_dim=cond_dim, embed_dim=embed_dim, key=key_features)
+        self.first = eqx.nn.Linear(self.features.size, hidden[0], key=key_first)
+        self.rest = mlp((*hidden, 1), key=key_rest)
+
+    def __call__(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, ""]:
+        return self.head(self.hidden(x, z))
+
+    def hidden(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, " width"]:
+        """The first layer before its activation: a bias, a vector per site, and z's part."""
+        return self.first(self.features(x, z, self.first.weight.dtype))
+
+    def head(self, hidden: Float[Array, " width"]) -> Float[Array, ""]:
+        """The energy from the first layer's sums."""
+        return self.rest(elu(hidden))[0]
+
+    def site(self, i: Int[Array, ""] | int, v: Int[Array, ""]) -> Float[Array, " width"]:
+        """The vector that value v at site i adds to the first layer."""
+        embedding = self.features.embedding
+        if embedding is None:
+            return self.first.weight[:, i] * v
+        width = embedding.shape[1]
+        block = jax.lax.dynamic_slice_in_dim(self.first.weight, i * width, width, axis=1)
+        return block @ embedding[v]

@@ -1,0 +1,149 @@
+"""The oracle: exact answers by enumeration on small spaces, and exact log Z of an MLP over 2^32 bits.
+
+Run it inside `float64()`, with models passed through `to_float64`, when rounding matters.
+"""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from aloex.cursor import Energy
+from aloex.errors import require
+from aloex.spaces import Bits, Space
+from aloex.trajectory import Trajectory
+
+
+@contextmanager
+def float64():
+    """Double precision inside the block."""
+    with jax.enable_x64(True):
+        yield
+
+
+def to_float64(model: Any) -> Any:
+    """The same model with every floating-point array in double precision."""
+    is_float = eqx.is_inexact_array
+    return jax.tree.map(lambda a: a.astype(jnp.float64) if is_float(a) else a, model)
+
+
+def energies(f: Energy, space: Space, z: Array | None = None) -> Float[Array, " size"]:
+    """f of every state, in the order of `space.enumerate()`."""
+    return jax.vmap(lambda x: f(x, z))(space.enumerate())
+
+
+def log_z(f: Energy, space: Space, z: Array | None = None) -> Float[Array, ""]:
+    """log Z_f, the log partition function."""
+    return jax.nn.logsumexp(energies(f, space, z))
+
+
+def log_p(f: Energy, space: Space, z: Array | None = None) -> Float[Array, " size"]:
+    """log p_f(x | z) of every state."""
+    return jax.nn.log_softmax(energies(f, space, z))
+
+
+def kl(log_p: Float[Array, " size"], log_q: Float[Array, " size"]) -> Float[Array, ""]:
+    """KL(p || q), with 0 log 0 = 0."""
+    p = jnp.exp(log_p)
+    return jnp.sum(jnp.where(p > 0, p * (jnp.where(p > 0, log_p, 0) - log_q), 0))
+
+
+def log_frequencies(x: Int[Array, "n dim"], space: Space) -> Float[Array, " size"]:
+    """The empirical distribution of a data set, as log probabilities of every state."""
+    counts = jnp.zeros(space.size).at[jax.vmap(space.index)(x)].add(1)
+    return jnp.log(counts / x.shape[0])
+
+
+def site_matrix(
+    space: Space, log_conditional: Callable[[Array], Array], i: int
+) -> Float[Array, "size size"]:
+    """The transition matrix that redraws site i with log probabilities `log_conditional(x)`."""
+    states = space.enumerate()
+    log_probs = jax.vmap(log_conditional)(states)
+    values = jnp.arange(space.num_values)
+    to = jax.vmap(lambda x: jax.vmap(lambda v: space.index(x.at[i].set(v)))(values))(states)
+    matrix = jnp.zeros((space.size, space.size), log_probs.dtype)
+    return matrix.at[jnp.arange(space.size)[:, None], to].set(jnp.exp(log_probs))
+
+
+def log_marginal(q: Any, space: Space, z: Array | None = None) -> Float[Array, " size"]:
+    """log q(x | z) of every state (Eq. prob_q), for a local search by single-site edits.
+
+    The sum over trajectories is a product of matrices: searches still running at x after i edits
+    are stopped by q_stop or moved by q_A, and all that are left stop after max_edits. It can be
+    differentiated with respect to q.
+    """
+    states = space.enumerate()
+    running = jnp.exp(jax.vmap(lambda x: q.q0.log_prob(x, z))(states))
+    if q.max_edits == 0:
+        return jnp.log(running)
+    neighbours = jax.vmap(space.neighbours)(states)
+    log_edit = jax.vmap(lambda x, others: jax.vmap(lambda y: q.editor.log_prob(x, y, z))(others))(
+        states, neighbours
+    )
+    to = jax.vmap(jax.vmap(space.index))(neighbours)
+    stop = jax.nn.sigmoid(jax.vmap(lambda x: q.stop(x, z))(states))
+    stopped = jnp.zeros_like(running)
+    for _ in range(q.max_edits):
+        stopped = stopped + running * stop
+        moves = (running * (1 - stop))[:, None] * jnp.exp(log_edit)
+        running = jnp.zeros_like(running).at[to].add(moves)
+    return jnp.log(stopped + running)
+
+
+def trajectories(space: Space, x: Int[Array, " dim"], max_edits: int) -> Trajectory:
+    """Every trajectory of at most `max_edits` single-site edits that ends in x."""
+    paths = [[np.asarray(x)]]
+    found = list(paths)
+    for _ in range(max_edits):
+        paths = [[np.asarray(y), *path] for path in paths for y in space.neighbours(path[0])]
+        found += paths
+    padded = [path + [path[-1]] * (max_edits + 1 - len(path)) for path in found]
+    return Trajectory(jnp.asarray(np.array(padded)), jnp.array([len(p) - 1 for p in found]))
+
+
+def streamed_log_z(
+    f: Any,
+    space: Bits,
+    z: Array | None = None,
+    *,
+    log2_chunk: int = 18,
+    precision: Literal["highest", "tensorfloat32", "bfloat16"] = "tensorfloat32",
+) -> float:
+    """log Z_f of an MLP energy by visiting all 2^dim states, 2^log2_chunk at a time.
+
+    The first layer is a sum over bits, so that of (high bits, low bits) is A[high] + B[low]: two
+    small tables. What remains is the rest of the network, batched, and a logsumexp per chunk; the
+    chunks are added up in float64. `precision` is that of the matrix products on an accelerator.
+    """
+    require(hasattr(f, "site"), "streamed_log_z needs an energy with hidden, site and head")
+    num_low = min(space.dim, log2_chunk, 16)
+    num_rows = 2 ** max(0, min(space.dim, log2_chunk) - num_low)  # high states in one chunk
+    low = jnp.pad(Bits(num_low).enumerate(), ((0, 0), (space.dim - num_low, 0)))
+    hidden_low = jax.vmap(lambda x: f.hidden(x, z))(low)
+    if space.dim == num_low:
+        hidden_high = jnp.zeros_like(hidden_low[:1])
+    else:
+        high = jnp.pad(Bits(space.dim - num_low).enumerate(), ((0, 0), (0, num_low)))
+        base = f.hidden(jnp.zeros(space.dim, jnp.int32), z)  # the bias is in both tables
+        hidden_high = jax.vmap(lambda x: f.hidden(x, z))(high) - base
+    hidden_high = hidden_high.reshape(-1, num_rows, hidden_high.shape[-1])
+    with jax.default_matmul_precision(precision):
+        chunks = np.asarray(_chunk_log_sums(f, hidden_high, hidden_low), np.float64)
+    largest = chunks.max()
+    return float(largest + np.log(np.sum(np.exp(chunks - largest))))
+
+
+@partial(eqx.filter_jit)
+def _chunk_log_sums(f, hidden_high, hidden_low) -> Float[Array, " chunks"]:
+    def log_sum(rows):
+        hidden = rows[:, None, :] + hidden_low
+        return jax.nn.logsumexp(jax.vmap(jax.vmap(f.head))(hidden))
+
+    return jax.lax.map(log_sum, hidden_high)

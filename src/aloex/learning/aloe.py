@@ -1,0 +1,169 @@
+"""Algorithm 1 (ALOE): learn an energy f and, beside it, a local search q that samples it.
+
+A step draws x_hat ~ q and x_neg ~ k_f(. | x_hat), raises f on data and lowers it on x_neg, then moves
+q towards the kernel-improved draws (Algorithm 2, `power_iteration`). The first power step takes the
+x_neg at hand as its targets; further ones draw anew with the new f.
+"""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from aloex.cursor import Energy
+from aloex.errors import require
+from aloex.kernels import Kernel, run
+from aloex.learning.power_iteration import q_loss
+from aloex.proposals import Proposal
+from aloex.samplers import LocalSearch
+
+
+class State(NamedTuple):
+    """All that training carries from step to step."""
+
+    f: Any
+    q: LocalSearch
+    ema_f: Any  # exponential moving average of f
+    opt_f: PyTree
+    opt_q: PyTree
+    step: Int[Array, ""]
+
+
+class Info(NamedTuple):
+    """Means over the batch."""
+
+    f_loss: Float[Array, ""]
+    q_loss: Float[Array, ""]
+    f_data: Float[Array, ""]
+    f_neg: Float[Array, ""]
+    num_edits: Float[Array, ""]
+    log_q: Float[Array, ""]
+    ess: Float[Array, ""]
+    num_left_out: Float[Array, ""]
+
+
+def clipped_adam(learning_rate: float = 1e-3, clip: float = 5.0) -> optax.GradientTransformation:
+    """Adam on gradients whose norm is clipped: the paper's optimizer for f and for q."""
+    return optax.chain(optax.clip_by_global_norm(clip), optax.adam(learning_rate))
+
+
+class ALOE(eqx.Module):
+    """The algorithm with its settings; `init` and `step` do the work."""
+
+    kernel: Kernel
+    proposal: Proposal
+    num_trajectories: int = eqx.field(static=True, kw_only=True, default=10)
+    num_power_steps: int = eqx.field(static=True, kw_only=True, default=1)
+    num_kernel_steps: int = eqx.field(static=True, kw_only=True, default=1)
+    ema_decay: float = eqx.field(static=True, kw_only=True, default=0.999)
+    optimizer_f: optax.GradientTransformation = eqx.field(
+        static=True, kw_only=True, default_factory=clipped_adam
+    )
+    optimizer_q: optax.GradientTransformation = eqx.field(
+        static=True, kw_only=True, default_factory=clipped_adam
+    )
+
+    def __check_init__(self):
+        for name in ("num_trajectories", "num_power_steps", "num_kernel_steps"):
+            value = getattr(self, name)
+            require(value >= 1, f"{name} must be at least 1, got {value}")
+        require(0 <= self.ema_decay < 1, f"ema_decay must be in [0, 1), got {self.ema_decay}")
+
+    def init(self, f: Energy, q: LocalSearch) -> State:
+        """The state before the first step."""
+        return State(
+            f=f,
+            q=q,
+            ema_f=f,
+            opt_f=self.optimizer_f.init(eqx.filter(f, eqx.is_inexact_array)),
+            opt_q=self.optimizer_q.init(eqx.filter(q, eqx.is_inexact_array)),
+            step=jnp.zeros((), jnp.int32),
+        )
+
+    def step(
+        self,
+        key: Key[Array, ""],
+        state: State,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+    ) -> tuple[State, Info]:
+        """One step on a batch of data."""
+        return self.step_on_shard(jax.random.split(key, x.shape[0]), state, x, z)
+
+    def step_on_shard(
+        self,
+        keys: Key[Array, " batch"],
+        state: State,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
+    ) -> tuple[State, Info]:
+        """A step on this device's part of the batch, gradients averaged over the mesh axis.
+
+        Every example brings its own key, so the draws do not depend on how the batch is split.
+        """
+        mean = (lambda t: jax.lax.pmean(t, axis)) if axis else (lambda t: t)
+        keys = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_power_steps))(keys)
+        x_neg, num_edits = self.negatives(keys[:, 0], state.f, state.q, z)
+        (f_loss, (f_data, f_neg)), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
+            state.f, x, x_neg, z
+        )
+        f, opt_f = _apply(self.optimizer_f, mean(grads), state.opt_f, state.f)
+
+        q, opt_q = state.q, state.opt_q
+        for i in range(self.num_power_steps):
+            key_draw, key_proposal = _split(keys[:, 1 + i])
+            targets = x_neg if i == 0 else self.negatives(key_draw, f, q, z)[0]
+            (loss, q_info), grads = eqx.filter_value_and_grad(q_loss, has_aux=True)(
+                q,
+                key_proposal,
+                targets,
+                z,
+                proposal=self.proposal,
+                num_trajectories=self.num_trajectories,
+            )
+            q, opt_q = _apply(self.optimizer_q, mean(grads), opt_q, q)
+
+        ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
+        info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))
+        return State(f, q, ema_f, opt_f, opt_q, state.step + 1), info
+
+    def negatives(
+        self, keys: Key[Array, " batch"], f: Energy, q: LocalSearch, z: Array | None
+    ) -> tuple[Int[Array, "batch dim"], Int[Array, " batch"]]:
+        """x_neg ~ q k_f, and how many edits each start took."""
+
+        def draw(key, z):
+            key_q, key_kernel = jax.random.split(key)
+            trajectory = q.sample(key_q, z)
+            x = run(self.kernel, key_kernel, trajectory.last, f, z, num_steps=self.num_kernel_steps)
+            return x, trajectory.num_edits
+
+        return jax.vmap(draw)(keys, z)
+
+
+def mle_loss(f: Energy, x, x_neg, z=None) -> tuple[Float[Array, ""], tuple[Array, Array]]:
+    """Minus the likelihood's slope: its gradient is -E_data[grad f] + E_neg[grad f] (Eq. mle)."""
+    f_data, f_neg = (jnp.mean(jax.vmap(f)(batch, z)) for batch in (x, x_neg))
+    return f_neg - f_data, (f_data, f_neg)
+
+
+def moving_average(average: PyTree, new: PyTree, decay: float, step: Int[Array, ""]) -> PyTree:
+    """decay * average + (1 - decay) * new, with a shorter memory in the first steps."""
+    decay_now = jnp.minimum(decay, (1 + step) / (10 + step))
+    blend = lambda a, b: decay_now.astype(a.dtype) * a + (1 - decay_now).astype(a.dtype) * b
+    return jax.tree.map(lambda a, b: blend(a, b) if eqx.is_inexact_array(a) else a, average, new)
+
+
+def _apply(optimizer, grads, opt_state, model):
+    updates, opt_state = optimizer.update(grads, opt_state, eqx.filter(model, eqx.is_inexact_array))
+    return eqx.apply_updates(model, updates), opt_state
+
+
+def _split(keys: Key[Array, " batch"]) -> tuple[Array, Array]:
+    pairs = jax.vmap(jax.random.split)(keys)
+    return pairs[:, 0], pairs[:, 1]

@@ -1,0 +1,66 @@
+"""Algorithm 2: move q towards q k_f by maximum likelihood on kernel-improved draws.
+
+grad log q(x) is an expectation over the trajectories that end in x (Eq. grad_q), estimated from N of
+them drawn from a proposal s_x with self-normalised weights:
+
+    grad log q(x) ~ sum_j w_j grad log q(trajectory_j),   w_j = (q_j / s_j) / sum_k (q_k / s_k).
+
+The paper's Eq. monte_carlo_grad leaves s_x out of the normalising sum; as printed, the gradient's
+length shrinks with N. tests/learning/test_power_iteration.py decides the matter by enumeration.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from aloex.proposals import Proposal
+from aloex.samplers import LocalSearch
+from aloex.samplers.local_search import score
+from aloex.trajectory import Room, Trajectory
+
+
+class QInfo(NamedTuple):
+    log_q: Float[
+        Array, ""
+    ]  # mean importance estimate of log q(x); low on average, exact as N grows
+    ess: Float[Array, ""]  # mean effective number of trajectories, 1..N
+    num_left_out: Float[Array, ""]  # trajectories that found no room in the batch
+
+
+def surrogate(
+    q: LocalSearch,
+    x: Int[Array, "targets dim"],
+    trajectories: Trajectory,
+    log_s: Float[Array, "targets n"],
+    z: Array | None = None,
+    room: Room | None = None,
+) -> tuple[Float[Array, ""], QInfo]:
+    """A loss whose gradient is minus the estimate of the mean of grad log q(x)."""
+    log_q, fits = score(q, x, trajectories, z, room)
+    log_w = jnp.where(fits, jax.lax.stop_gradient(log_q) - log_s, -jnp.inf)
+    weights = jnp.where(fits.any(axis=1, keepdims=True), jax.nn.softmax(log_w, axis=1), 0)
+    loss = -jnp.mean(jnp.sum(weights * jnp.where(fits, log_q, 0), axis=1))
+    info = QInfo(
+        log_q=jnp.mean(jax.nn.logsumexp(log_w, axis=1)) - jnp.log(log_s.shape[1]),
+        ess=jnp.mean(1 / jnp.sum(weights**2, axis=1)),
+        num_left_out=jnp.sum(~fits, dtype=log_q.dtype),
+    )
+    return loss, info
+
+
+def q_loss(
+    q: LocalSearch,
+    keys: Key[Array, " targets"],
+    x: Int[Array, "targets dim"],
+    z: Array | None,
+    *,
+    proposal: Proposal,
+    num_trajectories: int,
+) -> tuple[Float[Array, ""], QInfo]:
+    """The surrogate with N fresh trajectories for each x."""
+    draw = lambda key, x, z: proposal.sample_many(key, x, z, num_trajectories)
+    trajectories, log_s = jax.vmap(draw)(keys, x, z)
+    room = proposal.room(x.shape[0], num_trajectories)
+    return surrogate(q, x, trajectories, log_s.astype(jnp.result_type(float)), z, room)

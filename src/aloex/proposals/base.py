@@ -1,0 +1,31 @@
+"""What a proposal is."""
+
+from typing import Protocol
+
+from jaxtyping import Array, Float, Int, Key
+
+from aloex.trajectory import Room, Trajectory
+
+
+class Proposal(Protocol):
+    """Draws trajectories that end in x and knows their probability s_x."""
+
+    def sample(
+        self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None
+    ) -> tuple[Trajectory, Float[Array, ""]]:
+        """One trajectory and log s_x of it."""
+        ...
+
+    def sample_many(
+        self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None, n: int
+    ) -> tuple[Trajectory, Float[Array, " n"]]:
+        """n trajectories whose average law is s_x (they may be stratified), and log s_x."""
+        ...
+
+    def log_prob(self, trajectory: Trajectory, z: Array | None = None) -> Float[Array, ""]:
+        """log s_x of a trajectory, x being its end; -inf where it cannot be drawn."""
+        ...
+
+    def room(self, num_targets: int, n: int) -> Room:
+        """Rows enough to score n trajectories for each target."""
+        ...

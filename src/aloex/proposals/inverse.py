@@ -1,0 +1,166 @@
+"""The inverse proposal: walk backwards from x (Eq. inv_proposal).
+
+    s_x(x_0..x_{t-1}) = Geo(t) prod_{i=0}^{t-1} A'(x_i | x_{i+1}),
+
+with Geo a geometric distribution truncated at max_edits and A' an editor that is not trained,
+uniform over single-site changes unless another is given. With `repeats=False` no site is changed
+twice, as in the paper's appendix: such walks are shortest paths only, so the estimate of
+grad log q(x) keeps a bias however many are drawn. With repeats (the default) it has none in the limit.
+
+n draws for one x are stratified by length: draw j has its length from the j-th n-th part of Geo. The
+average law is still s_x, the variance is lower, and the number of edits in a batch hardly varies, so
+little room is wasted.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key
+from scipy.special import gammaln
+
+from aloex.errors import require
+from aloex.spaces import Space
+from aloex.trajectory import Room, Trajectory
+
+RISK = 1e-6  # accepted probability, per batch, that a trajectory finds no room and is left out
+
+
+class Inverse(eqx.Module):
+    """Backward walks of geometric length; see the module's docstring."""
+
+    editor: Any = None  # A'; None is uniform
+    space: Space = eqx.field(static=True, kw_only=True)
+    max_edits: int = eqx.field(static=True, kw_only=True)
+    stop_prob: float = eqx.field(static=True, kw_only=True, default=0.5)
+    repeats: bool = eqx.field(static=True, kw_only=True, default=True)
+
+    def __check_init__(self):
+        require(self.max_edits >= 0, f"max_edits must not be negative, got {self.max_edits}")
+        require(0 < self.stop_prob < 1, f"stop_prob must be in (0, 1), got {self.stop_prob}")
+        require(
+            self.repeats or (self.max_edits <= self.space.dim and self.editor is None),
+            f"repeats=False needs the uniform editor and max_edits <= {self.space.dim} sites, "
+            f"got max_edits={self.max_edits}",
+        )
+
+    def _length_probs(self) -> np.ndarray:
+        probs = self.stop_prob * (1 - self.stop_prob) ** np.arange(self.max_edits + 1)
+        return probs / probs.sum()
+
+    def _log_walk_probs(self) -> np.ndarray:
+        """log prod A' of a uniform walk of t = 0..max_edits steps."""
+        t, dim = np.arange(self.max_edits + 1), self.space.dim
+        sites = gammaln(dim + 1) - gammaln(dim - t + 1) if not self.repeats else t * np.log(dim)
+        return -sites - t * np.log(self.space.num_values - 1)
+
+    def sample(
+        self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None
+    ) -> tuple[Trajectory, Float[Array, ""]]:
+        trajectories, log_s = self.sample_many(key, x, z, 1)
+        return jax.tree.map(lambda a: a[0], trajectories), log_s[0]
+
+    def sample_many(
+        self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None, n: int
+    ) -> tuple[Trajectory, Float[Array, " n"]]:
+        key_length, key_walk = jax.random.split(key)
+        probs = self._length_probs()
+        u = (jnp.arange(n) + jax.random.uniform(key_length, (n,))) / n
+        num_edits = jnp.sum(u[:, None] >= np.cumsum(probs)[:-1], axis=1, dtype=jnp.int32)
+        keys = jax.random.split(key_walk, n)
+        if self.editor is None:
+            backwards = jax.vmap(lambda k: self._uniform_walk(k, x))(keys)
+            log_walk = jnp.asarray(self._log_walk_probs())[num_edits]
+        else:
+            backwards, log_steps = jax.vmap(lambda k: self._editor_walk(k, x, z))(keys)
+            log_walk = jnp.pad(jnp.cumsum(log_steps, axis=1), ((0, 0), (1, 0)))[
+                jnp.arange(n), num_edits
+            ]
+        # x_i is i steps from the walk's far end; after x_t comes padding, which is x again.
+        place = jnp.maximum(num_edits[:, None] - jnp.arange(self.max_edits + 1), 0)
+        states = jnp.take_along_axis(backwards, place[:, :, None], axis=1)
+        return Trajectory(states, num_edits), jnp.asarray(np.log(probs))[num_edits] + log_walk
+
+    def _uniform_walk(self, key, x) -> Int[Array, "steps dim"]:
+        """x and max_edits uniform changes of it, each state a step from the one before."""
+        dim, num_values, steps = self.space.dim, self.space.num_values, self.max_edits
+        key_site, key_value = jax.random.split(key)
+        if self.repeats:
+            sites = jax.random.randint(key_site, (steps,), 0, dim)
+        else:
+            sites = jax.random.permutation(key_site, dim)[:steps]
+        shifts = jax.nn.one_hot(sites, dim, dtype=jnp.int32)
+        if num_values > 2:
+            shifts *= jax.random.randint(key_value, (steps, 1), 1, num_values)
+        total = jnp.pad(jnp.cumsum(shifts, axis=0), ((1, 0), (0, 0)))
+        return (x + total) % num_values
+
+    def _editor_walk(self, key, x, z):
+        def back(x, key):
+            before = self.editor.sample(key, x, z)
+            return before, (before, self.editor.log_prob(x, before, z))
+
+        _, (states, log_steps) = jax.lax.scan(back, x, jax.random.split(key, self.max_edits))
+        return jnp.concatenate([x[None], states]), log_steps
+
+    def log_prob(self, trajectory: Trajectory, z: Array | None = None) -> Float[Array, ""]:
+        before, after = trajectory.x[:-1], trajectory.x[1:]
+        made = jnp.arange(self.max_edits) < trajectory.num_edits
+        log_length = jnp.asarray(np.log(self._length_probs()))[trajectory.num_edits]
+        if self.editor is not None:
+            log_steps = jax.vmap(lambda y, x: self.editor.log_prob(y, x, z))(after, before)
+            return log_length + jnp.where(made, log_steps, 0).sum()
+        changed = before != after
+        possible = jnp.all(changed.sum(axis=1) == made)
+        if not self.repeats:
+            possible &= jnp.all(changed.sum(axis=0) <= 1)
+        log_walk = jnp.asarray(self._log_walk_probs())[trajectory.num_edits]
+        return jnp.where(possible, log_length + log_walk, -jnp.inf)
+
+    def room(self, num_targets: int, n: int) -> Room:
+        """Enough for all but a share RISK of the batches."""
+        if self.max_edits == 0:
+            return Room(0, 0, (0,) * self.space.dim)
+        cdf = np.concatenate([[0.0], np.cumsum(self._length_probs())])
+        cuts = np.arange(n + 1) / n
+        # lengths[j, t]: probability that draw j has length t.
+        overlap = np.minimum(cuts[1:, None], cdf[1:]) - np.maximum(cuts[:-1, None], cdf[:-1])
+        lengths = n * np.clip(overlap, 0, None)
+        edited = 1 - lengths[:, 0]
+        starts = _count_quantile(edited, num_targets)
+        if self.editor is not None:
+            changed_before = [starts] * self.space.dim
+        else:
+            unchanged = self._unchanged_before()
+            changed_before = [
+                _count_quantile(1 - lengths @ unchanged[:, i], num_targets)
+                for i in range(self.space.dim)
+            ]
+        return Room(_sum_quantile(lengths, num_targets), starts, tuple(changed_before))
+
+    def _unchanged_before(self) -> np.ndarray:
+        """[t, i]: probability that t changes all fall on site i or later."""
+        t, dim = np.arange(self.max_edits + 1)[:, None], self.space.dim
+        later = dim - np.arange(dim)[None, :]
+        if self.repeats:
+            return (later / dim) ** t
+        log_share = gammaln(later + 1) - gammaln(np.maximum(later - t, 0) + 1)
+        log_share -= gammaln(dim + 1) - gammaln(dim - t + 1)
+        return np.where(t <= later, np.exp(log_share), 0)
+
+
+def _count_quantile(probs: np.ndarray, copies: int) -> int:
+    """Quantile of the number of successes in `copies` of the given independent trials."""
+    probs = np.clip(probs, 0, 1)
+    return _sum_quantile(np.stack([1 - probs, probs], axis=1), copies)
+
+
+def _sum_quantile(pmfs: np.ndarray, copies: int) -> int:
+    """The 1 - RISK quantile of `copies` of a sum of independent counts, one pmf per row."""
+    largest = copies * sum(int(np.flatnonzero(p > 1e-15).max()) for p in pmfs)
+    size = 2 * (copies * (pmfs.shape[1] - 1) * pmfs.shape[0] + 1)
+    transform = np.prod(np.fft.rfft(pmfs, size, axis=1), axis=0) ** copies
+    tail = 1 - np.cumsum(np.fft.irfft(transform, size))
+    return min(int(np.argmax(tail < RISK)), largest)

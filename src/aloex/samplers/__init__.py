@@ -1,0 +1,18 @@
+"""q: learned samplers. q0 draws a start, an editor and a stop policy refine it, LocalSearch joins them."""
+
+from aloex.samplers.autoregressive_mlp import AutoregressiveMLP
+from aloex.samplers.autoregressive_rnn import AutoregressiveRNN
+from aloex.samplers.editors import Flip, PositionValue
+from aloex.samplers.factorized import Factorized
+from aloex.samplers.local_search import LocalSearch
+from aloex.samplers.stop import Stop
+
+__all__ = [
+    "AutoregressiveMLP",
+    "AutoregressiveRNN",
+    "Factorized",
+    "Flip",
+    "LocalSearch",
+    "PositionValue",
+    "Stop",
+]

@@ -1,0 +1,77 @@
+"""An autoregressive LSTM: parameters shared between sites, any length, also token sequences."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from aloex.nets import check_condition, mlp
+from aloex.spaces import Sequences, Space
+
+
+class AutoregressiveRNN(eqx.Module):
+    """q0(x | z) = prod_i q(x_i | x_{<i}, z), the prefix read by one LSTM, z fed at each step.
+
+    On `Sequences` the padding symbol means the end: it is drawn like a token and then stays.
+    """
+
+    cell: eqx.nn.LSTMCell
+    head: eqx.nn.Sequential
+    space: Space = eqx.field(static=True)
+    cond_dim: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        hidden: int = 256,
+        head_hidden: int = 512,
+        cond_dim: int = 0,
+        key: Key[Array, ""],
+    ):
+        key_cell, key_head = jax.random.split(key)
+        self.space, self.cond_dim = space, cond_dim
+        num_symbols = space.num_values + isinstance(space, Sequences)
+        self.cell = eqx.nn.LSTMCell(num_symbols + 1 + cond_dim, hidden, key=key_cell)
+        self.head = mlp((hidden, head_hidden, num_symbols), key=key_head)
+
+    @property
+    def _num_symbols(self) -> int:
+        return self.space.num_values + isinstance(self.space, Sequences)
+
+    def _start(self):
+        zeros = jnp.zeros(self.cell.hidden_size, self.cell.weight_hh.dtype)
+        return (zeros, zeros), jnp.asarray(
+            self._num_symbols, jnp.int32
+        )  # a symbol for "nothing yet"
+
+    def _advance(self, state, previous, z):
+        """The LSTM's next state and the log probabilities of the next symbol."""
+        inputs = jax.nn.one_hot(previous, self._num_symbols + 1, dtype=state[0].dtype)
+        if z is not None:
+            inputs = jnp.concatenate([inputs, z.astype(inputs.dtype)])
+        state = self.cell(inputs, state)
+        log_probs = jax.nn.log_softmax(self.head(state[0]))
+        if isinstance(self.space, Sequences):
+            ended = jnp.where(jnp.arange(self._num_symbols) == self.space.pad, 0.0, -jnp.inf)
+            log_probs = jnp.where(previous == self.space.pad, ended, log_probs)
+        return state, log_probs
+
+    def sample(self, key: Key[Array, ""], z: Array | None = None) -> Int[Array, " dim"]:
+        check_condition(z, self.cond_dim)
+
+        def draw(carry, key):
+            state, log_probs = self._advance(*carry, z)
+            symbol = jax.random.categorical(key, log_probs).astype(jnp.int32)
+            return (state, symbol), symbol
+
+        return jax.lax.scan(draw, self._start(), jax.random.split(key, self.space.dim))[1]
+
+    def log_prob(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, ""]:
+        check_condition(z, self.cond_dim)
+
+        def read(carry, symbol):
+            state, log_probs = self._advance(*carry, z)
+            return (state, symbol), log_probs[symbol]
+
+        return jnp.sum(jax.lax.scan(read, self._start(), x.astype(jnp.int32))[1])

@@ -1,0 +1,103 @@
+"""Editors q_A(x' | x): choose one site and change it. An edit always changes the state."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from aloex.nets import Features, mlp
+from aloex.spaces import Bits, Space
+
+
+class Flip(eqx.Module):
+    """Bits: an MLP names the position to flip."""
+
+    features: Features
+    net: eqx.nn.Sequential
+
+    def __init__(
+        self,
+        space: Bits,
+        *,
+        hidden: tuple[int, ...] = (512, 512),
+        cond_dim: int = 0,
+        key: Key[Array, ""],
+    ):
+        key_features, key_net = jax.random.split(key)
+        self.features = Features(space, cond_dim=cond_dim, key=key_features)
+        self.net = mlp((self.features.size, *hidden, space.dim), key=key_net)
+
+    def _logits(self, x: Int[Array, " dim"], z: Array | None) -> Float[Array, " dim"]:
+        return self.net(self.features(x, z, self.net[0].weight.dtype))
+
+    def sample(
+        self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None
+    ) -> Int[Array, " dim"]:
+        site = jax.random.categorical(key, self._logits(x, z))
+        return x ^ (jnp.arange(x.shape[0]) == site)
+
+    def log_prob(
+        self, x: Int[Array, " dim"], x_next: Int[Array, " dim"], z: Array | None = None
+    ) -> Float[Array, ""]:
+        log_probs = jax.nn.log_softmax(self._logits(x, z))
+        return jnp.where(_one_site(x, x_next), log_probs[jnp.argmax(x != x_next)], -jnp.inf)
+
+
+class PositionValue(eqx.Module):
+    """Categories: Multi(d) for the position times Multi(K) for its new value.
+
+    The second network sees x and the position; the current value is masked out.
+    """
+
+    features: Features
+    position: eqx.nn.Sequential
+    value: eqx.nn.Sequential
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        hidden: tuple[int, ...] = (512, 512),
+        cond_dim: int = 0,
+        embed_dim: int = 8,
+        key: Key[Array, ""],
+    ):
+        key_features, key_position, key_value = jax.random.split(key, 3)
+        self.features = Features(space, cond_dim=cond_dim, embed_dim=embed_dim, key=key_features)
+        size = self.features.size
+        self.position = mlp((size, *hidden, space.dim), key=key_position)
+        self.value = mlp((size + space.dim, *hidden, space.num_values), key=key_value)
+
+    def _inputs(self, x, z) -> Float[Array, " size"]:
+        return self.features(x, z, self.position[0].weight.dtype)
+
+    def _value_logits(self, inputs, x, site) -> Float[Array, " values"]:
+        here = jax.nn.one_hot(site, x.shape[0], dtype=inputs.dtype)
+        logits = self.value(jnp.concatenate([inputs, here]))
+        return jnp.where(jnp.arange(logits.shape[0]) == x[site], -jnp.inf, logits)
+
+    def sample(
+        self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None
+    ) -> Int[Array, " dim"]:
+        key_site, key_value = jax.random.split(key)
+        inputs = self._inputs(x, z)
+        site = jax.random.categorical(key_site, self.position(inputs))
+        value = jax.random.categorical(key_value, self._value_logits(inputs, x, site))
+        return x.at[site].set(value.astype(x.dtype))
+
+    def log_prob(
+        self, x: Int[Array, " dim"], x_next: Int[Array, " dim"], z: Array | None = None
+    ) -> Float[Array, ""]:
+        inputs = self._inputs(x, z)
+        site = jnp.argmax(x != x_next)
+        log_position = jax.nn.log_softmax(self.position(inputs))[site]
+        # An unedited x (padding) must not send -inf backwards through the mask.
+        value = jnp.where(
+            x[site] == x_next[site], (x[site] + 1) % self.value[-1].out_features, x_next[site]
+        )
+        log_value = jax.nn.log_softmax(self._value_logits(inputs, x, site))[value]
+        return jnp.where(_one_site(x, x_next), log_position + log_value, -jnp.inf)
+
+
+def _one_site(x: Int[Array, " dim"], x_next: Int[Array, " dim"]):
+    return jnp.sum(x != x_next) == 1

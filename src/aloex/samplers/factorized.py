@@ -1,0 +1,33 @@
+"""The simplest q0: every site on its own."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from aloex.nets import check_condition
+from aloex.spaces import Space
+
+
+class Factorized(eqx.Module):
+    """q0(x | z) = prod_i softmax(bias_i + W_i z)[x_i]; the logit of value 0 is fixed at 0."""
+
+    bias: Float[Array, "dim values_less_one"]
+    weight: Float[Array, "dim values_less_one cond"]
+
+    def __init__(self, space: Space, *, cond_dim: int = 0, key: Key[Array, ""] | None = None):
+        # Symmetric at the start, so no randomness is needed; the key is there for uniformity.
+        self.bias = jnp.zeros((space.dim, space.num_values - 1))
+        self.weight = jnp.zeros((*self.bias.shape, cond_dim))
+
+    def _logits(self, z: Array | None) -> Float[Array, "dim values"]:
+        check_condition(z, self.weight.shape[-1])
+        logits = self.bias if z is None else self.bias + self.weight @ z.astype(self.bias.dtype)
+        return jnp.pad(logits, ((0, 0), (1, 0)))
+
+    def sample(self, key: Key[Array, ""], z: Array | None = None) -> Int[Array, " dim"]:
+        return jax.random.categorical(key, self._logits(z)).astype(jnp.int32)
+
+    def log_prob(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, ""]:
+        log_probs = jax.nn.log_softmax(self._logits(z))
+        return jnp.sum(jnp.take_along_axis(log_probs, x[:, None], axis=1))
