@@ -3,8 +3,9 @@
 The model is p(x) proportional to exp(f(x)). The sampler q draws x_0 from q0 and then edits it:
 before each edit it may stop, otherwise it flips one position. Everything runs eagerly, in float32
 and with PyTorch's default settings: no torch.compile, no CUDA graphs. The work is laid out as a
-research program would have it; in particular every trajectory is scored on its own, even where
-several trajectories of one row share a state.
+authors' research program has it: the proposal draws one permutation per trajectory and walks back
+edit by edit, the live edits are listed row by row in Python, and every trajectory is scored on its
+own, even where several trajectories of one row share a state.
 """
 
 import itertools
@@ -23,11 +24,6 @@ def mlp(*sizes: int) -> nn.Sequential:
     for n_in, n_out in itertools.pairwise(sizes):
         layers += [nn.Linear(n_in, n_out), nn.ELU()]
     return nn.Sequential(*layers[:-1])
-
-
-def flip(x: Tensor, mask: Tensor) -> Tensor:
-    """The bits of x, flipped where the boolean mask is set."""
-    return torch.where(mask, 1 - x, x)
 
 
 class FactorizedQ0(nn.Module):
@@ -103,20 +99,22 @@ class Sampler(nn.Module):
             x[active, site] = 1 - x[active, site]
         return x
 
-    def log_prob(self, x: Tensor, length: Tensor, order: Tensor) -> Tensor:
-        """Log q of M trajectories that end at the rows of x [M, dim].
+    def log_prob(self, x: Tensor, x0: Tensor, length: Tensor, order: Tensor) -> Tensor:
+        """Log q of M trajectories from the rows of x0 to those of x [M, dim].
 
         Walking backwards from x, trajectory m flips order[m, 0], order[m, 1], ... and reaches x_0
         after length[m] flips; `order` [M, dim] holds a permutation of the positions in each row.
         """
-        rank = order.argsort(dim=1)  # when the backward walk flips each position
-        x0 = flip(x, rank < length.unsqueeze(1))
-
-        # The live edits of all trajectories, flattened: edit (row, k) leaves the state that lies
-        # k + 1 flips before x, and flips position order[row, k].
-        steps = torch.arange(self.max_edits, device=x.device)
-        row, k = torch.nonzero(steps < length.unsqueeze(1), as_tuple=True)
-        before = flip(x[row], rank[row] <= k.unsqueeze(1))
+        rows, places, flipped_rows, flipped_sites = [], [], [], []
+        for row, (t, sites) in enumerate(zip(length.tolist(), order.tolist(), strict=True)):
+            for k in range(t):  # the state that lies k + 1 flips before x
+                flipped_rows += [len(rows)] * (k + 1)
+                flipped_sites += sites[: k + 1]
+                rows.append(row)
+                places.append(k)
+        row, k = (torch.tensor(a, dtype=torch.long, device=x.device) for a in (rows, places))
+        before = x[row]
+        before[flipped_rows, flipped_sites] = 1 - before[flipped_rows, flipped_sites]
         log_site = F.log_softmax(self.editor(before), dim=-1)
         log_edit = log_site.gather(1, order[row, k].unsqueeze(1)).squeeze(1)
         log_go_on = F.logsigmoid(-self.stop(before).squeeze(1))
@@ -184,17 +182,24 @@ class Step:
         self.f_optimizer.step()
         return loss.detach()
 
-    def propose(self, n: int, dim: int) -> tuple[Tensor, Tensor]:
-        """Lengths [n] and backward flip orders [n, dim] of n trajectories."""
+    @torch.no_grad()
+    def propose(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Walk back from each row of x: x_0, the lengths and the orders of the flips."""
+        x0, (n, dim) = x.clone(), x.shape
+        order = torch.stack([torch.randperm(dim) for _ in range(n)]).to(x.device)
         length = torch.multinomial(self.length_probs, n, replacement=True)
-        order = torch.rand(n, dim, device=length.device).argsort(dim=1)
-        return length, order
+        for k in range(self.q.max_edits):
+            active = torch.nonzero(length > k).squeeze(1)
+            if len(active) == 0:
+                break
+            x0[active, order[active, k]] = 1 - x0[active, order[active, k]]
+        return x0, length, order
 
     def update_q(self, target: Tensor) -> Tensor:
         """Raise log q of the target rows by self-normalised importance sampling."""
         x = target.repeat_interleave(self.num_trajectories, dim=0)
-        length, order = self.propose(*x.shape)
-        log_q = self.q.log_prob(x, length, order).view(-1, self.num_trajectories)
+        x0, length, order = self.propose(x)
+        log_q = self.q.log_prob(x, x0, length, order).view(-1, self.num_trajectories)
         log_s = self.log_proposal[length].view(-1, self.num_trajectories)
         weights = F.softmax((log_q - log_s).detach(), dim=1)
         loss = -(weights * log_q).sum(dim=1).mean()

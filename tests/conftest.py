@@ -1,6 +1,6 @@
-"""Shape checks on every function of the library, and the tools that tests of random code share."""
+"""Shape checks on every function of the library, for all tests."""
 
 import jaxtyping
 
-with jaxtyping.install_import_hook("aloex", "beartype.beartype"):
-    import aloex  # noqa: F401
+# Stays installed: every module of the package is checked, whenever it is imported.
+jaxtyping.install_import_hook("aloex", "beartype.beartype")

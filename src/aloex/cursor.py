@@ -1,18 +1,33 @@
 """A cursor stands at x, knows f(x), and moves by single-site changes at one energy evaluation each.
 
-An energy of the form f(x, z) = head(h(x, z)), with h a sum of one vector per site, can offer
-
-    hidden(x, z) -> h,   site(i, v) -> the part of h that value v at site i brings,   head(h) -> f
-
-and its first layer is then updated, not recomputed. Any other callable is evaluated from scratch.
+An energy of the form f(x, z) = head(h(x, z)), with h a sum of one vector per site, can offer its
+parts as an `Incremental`: its first layer is then updated, not recomputed. Any other callable is
+evaluated from scratch.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Array, Float, Int
 
-Energy = Callable[..., Float[Array, ""]]
+Energy = Callable[..., Any]  # f(x, z=None) -> scalar
+
+
+@runtime_checkable
+class Incremental(Protocol):
+    """What an energy may offer beyond being called."""
+
+    def hidden(self, x: Array, z: Array | None = None) -> Array:
+        """h(x, z), the sum of the sites' vectors and z's part."""
+        ...
+
+    def site(self, i: Any, v: Array) -> Array:
+        """The vector that value v at site i adds to h."""
+        ...
+
+    def head(self, hidden: Array) -> Array:
+        """f from h."""
+        ...
 
 
 class Cursor(NamedTuple):
@@ -26,7 +41,7 @@ class Cursor(NamedTuple):
 
 def start(f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> Cursor:
     """A cursor at x: one energy evaluation."""
-    if not hasattr(f, "site"):
+    if not isinstance(f, Incremental):
         return Cursor(x, z, f(x, z), None)
     hidden = f.hidden(x, z)
     return Cursor(x, z, f.head(hidden), hidden)
@@ -35,7 +50,7 @@ def start(f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> Cursor:
 def change(f: Energy, cursor: Cursor, i: Int[Array, ""] | int, v: Int[Array, ""]) -> Cursor:
     """The cursor after setting site i to v: one energy evaluation."""
     x = cursor.x.at[i].set(v)
-    if cursor.hidden is None:
+    if not isinstance(f, Incremental) or cursor.hidden is None:
         return cursor._replace(x=x, value=f(x, cursor.z))
     hidden = cursor.hidden + f.site(i, v) - f.site(i, cursor.x[i])
     return cursor._replace(x=x, value=f.head(hidden), hidden=hidden)
@@ -43,6 +58,6 @@ def change(f: Energy, cursor: Cursor, i: Int[Array, ""] | int, v: Int[Array, ""]
 
 def refresh(f: Energy, cursor: Cursor) -> Cursor:
     """Recompute the first-layer sums, which gather rounding errors over many changes."""
-    if cursor.hidden is None:
+    if not isinstance(f, Incremental):
         return cursor
     return cursor._replace(hidden=f.hidden(cursor.x, cursor.z))

@@ -1,4 +1,4 @@
-"""Errors that are the caller's to mend: each says what was wrong, what was given and how to fix it."""
+"""Errors that are the caller's to mend: each says what was wrong, what was given, how to fix it."""
 
 
 class AloexError(Exception):

@@ -1,4 +1,4 @@
-"""The oracle: exact answers by enumeration on small spaces, and exact log Z of an MLP over 2^32 bits.
+"""The oracle: exact answers by enumeration on small spaces, and log Z of an MLP over 2^32 states.
 
 Run it inside `float64()`, with models passed through `to_float64`, when rounding matters.
 """
@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from aloex.cursor import Energy
+from aloex.cursor import Energy, Incremental
 from aloex.errors import require
 from aloex.spaces import Bits, Space
 from aloex.trajectory import Trajectory
@@ -102,7 +102,9 @@ def trajectories(space: Space, x: Int[Array, " dim"], max_edits: int) -> Traject
     paths = [[np.asarray(x)]]
     found = list(paths)
     for _ in range(max_edits):
-        paths = [[np.asarray(y), *path] for path in paths for y in space.neighbours(path[0])]
+        paths = [
+            [np.asarray(y), *path] for path in paths for y in space.neighbours(jnp.asarray(path[0]))
+        ]
         found += paths
     padded = [path + [path[-1]] * (max_edits + 1 - len(path)) for path in found]
     return Trajectory(jnp.asarray(np.array(padded)), jnp.array([len(p) - 1 for p in found]))
@@ -122,7 +124,7 @@ def streamed_log_z(
     small tables. What remains is the rest of the network, batched, and a logsumexp per chunk; the
     chunks are added up in float64. `precision` is that of the matrix products on an accelerator.
     """
-    require(hasattr(f, "site"), "streamed_log_z needs an energy with hidden, site and head")
+    require(isinstance(f, Incremental), "streamed_log_z needs an energy with hidden, site and head")
     num_low = min(space.dim, log2_chunk, 16)
     num_rows = 2 ** max(0, min(space.dim, log2_chunk) - num_low)  # high states in one chunk
     low = jnp.pad(Bits(num_low).enumerate(), ((0, 0), (space.dim - num_low, 0)))

@@ -1,13 +1,13 @@
 """What x is: bits, categories or variable-length token sequences.
 
 A space draws uniformly (`sample`), names the single-site neighbours of a state (`neighbours`), and
-when it is small lists all its states (`enumerate`), with `index` as the inverse of that list. States
-are integer arrays of one fixed shape, so everything can be compiled and batched; a sequence shorter
-than `max_length` is padded with the symbol `num_values`, which is no token.
+when it is small lists all its states (`enumerate`), with `index` as the inverse of that list.
+States are integer arrays of one fixed shape, so everything can be compiled and batched; a sequence
+shorter than `max_length` is padded with the symbol `num_values`, which is no token.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,7 @@ from aloex.errors import InputError, require
 MAX_ENUMERABLE = 2**22  # states that `enumerate` agrees to list
 
 
+@runtime_checkable
 class Space(Protocol):
     """What the rest of the library asks of a space."""
 
@@ -79,10 +80,13 @@ class Bits:
     """{0, 1}^dim."""
 
     dim: int
-    num_values: ClassVar[int] = 2
 
     def __post_init__(self):
         require(self.dim >= 1, f"a space needs at least one site, got dim={self.dim}")
+
+    @property
+    def num_values(self) -> int:
+        return 2
 
     @property
     def size(self) -> int:
@@ -150,13 +154,13 @@ class Sequences:
 
     def neighbours(self, x: Int[Array, " dim"]) -> Int[Array, "n dim"]:
         """All distinct sequences one replacement, insertion or deletion away (not compiled)."""
-        x = np.asarray(x)
-        tokens, values = x[x != self.pad].tolist(), range(self.num_values)
+        symbols, values = np.asarray(x), range(self.num_values)
+        tokens = symbols[symbols != self.pad].tolist()
         n = len(tokens)
         found = {tuple(tokens[:i] + tokens[i + 1 :]) for i in range(n)}
-        found |= {tuple(tokens[:i] + [v] + tokens[i + 1 :]) for i in range(n) for v in values}
+        found |= {(*tokens[:i], v, *tokens[i + 1 :]) for i in range(n) for v in values}
         if n < self.max_length:
-            found |= {tuple(tokens[:i] + [v] + tokens[i:]) for i in range(n + 1) for v in values}
+            found |= {(*tokens[:i], v, *tokens[i:]) for i in range(n + 1) for v in values}
         rows = [list(s) + [self.pad] * (self.max_length - len(s)) for s in found - {tuple(tokens)}]
         return jnp.asarray(np.array(sorted(rows), dtype=np.int32).reshape(-1, self.max_length))
 

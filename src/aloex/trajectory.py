@@ -1,12 +1,15 @@
 """A run of the local search, x_0, ..., x_t, padded to `max_edits` (Eq. traj_q).
 
-Most trajectories have no edit or one, so whoever scores many of them should not pay for the padding:
-`live_steps` flattens the edits that were made into one buffer of bounded size.
+Most trajectories have no edit or one, so whoever scores many of them should not pay for the
+padding: `pack` collects what must be scored in one buffer of bounded size, and
+`first_with_same_ending` finds the parts that trajectories share.
 """
 
+import math
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Int
 
 
@@ -43,41 +46,49 @@ class Room(NamedTuple):
     changed_before: tuple[int, ...]
 
 
-class LiveSteps(NamedTuple):
-    """`capacity` rows; row r is edit number `step[r]` of trajectory `owner[r]` where `live[r]`."""
+class Rows(NamedTuple):
+    """Where the marked entries of an array lie, as `capacity` rows; see `pack`."""
 
-    owner: Int[Array, " capacity"]
-    step: Int[Array, " capacity"]
-    live: Bool[Array, " capacity"]
-    fits: Bool[Array, " n"]  # whether all edits of a trajectory found room
-
-
-def live_steps(num_edits: Int[Array, " n"], capacity: int) -> LiveSteps:
-    """Lay the edits of n trajectories end to end in a buffer of `capacity` rows."""
-    end = jnp.cumsum(num_edits)
-    row = jnp.arange(capacity)
-    # Trajectory of each row: count how many trajectories end at or before it.
-    marks = jnp.zeros(capacity + 1, jnp.int32).at[jnp.minimum(end, capacity)].add(1)
-    owner = jnp.minimum(jnp.cumsum(marks)[:-1], num_edits.shape[0] - 1)
-    step = row - (end - num_edits)[owner]
-    live = row < end[-1]
-    return LiveSteps(owner, jnp.where(live, step, 0), live, end <= capacity)
+    entry: Int[Array, " capacity"]  # its number in the flattened array
+    live: Bool[Array, " capacity"]  # False for rows left over
+    fits: Bool[Array, " *shape"]  # False for marked entries that found no row
 
 
-def first_of_equals(group: Trajectory) -> Int[Array, " n"]:
-    """For each of n trajectories with the same end, the first that is the same sequence.
+def pack(marked: Bool[Array, " *shape"], capacity: int) -> Rows:
+    """Collect the marked entries of an array into a buffer of `capacity` rows, in order."""
+    rank = jnp.cumsum(marked.reshape(-1)) - 1
+    row = jnp.where(marked.reshape(-1), rank, capacity)
+    entry = jnp.zeros(capacity, jnp.int32).at[row].set(jnp.arange(row.shape[0]), mode="drop")
+    live = jnp.arange(capacity) <= rank[-1]
+    return Rows(entry, live, ~marked | (rank < capacity).reshape(marked.shape))
 
-    Two are told apart by a 64-bit fingerprint of their states: n (n - 1) / 2 whole comparisons
-    would cost more than the scores they save, and a false match has probability 2^-64.
+
+def unpack(values: Array, rows: Rows, shape: tuple[int, ...]) -> Array:
+    """The inverse of `pack` for values computed per row: zeros where nothing was marked."""
+    size = math.prod(shape)
+    entry = jnp.where(rows.live, rows.entry, size)  # rows left over fall outside and are dropped
+    return jnp.zeros(size, values.dtype).at[entry].set(values, mode="drop").reshape(shape)
+
+
+def first_with_same_ending(group: Trajectory) -> Int[Array, "n steps"]:
+    """[j, m]: the first of n trajectories whose last m + 1 states are those of trajectory j.
+
+    It is j itself unless an earlier one ends alike, and n where j has fewer than m edits. Endings
+    are told apart by 64-bit fingerprints: comparing states would cost more than the scores it
+    saves, and a false match has probability 2^-64 a pair.
     """
     n, steps, dim = group.x.shape
-    odd = jnp.arange(1, 2 * steps * dim, 2, dtype=jnp.uint32).reshape(steps, dim)
-    marks = []
-    for multiplier in (0x9E3779B1, 0x85EBCA77):
-        salt = odd * jnp.uint32(multiplier)
-        salt = (salt ^ (salt >> 15)) * jnp.uint32(0xC2B2AE3D)
-        salt = salt ^ (salt >> 13)
-        marks.append(jnp.sum(group.x.astype(jnp.uint32) * salt, axis=(1, 2), dtype=jnp.uint32))
-    a, b = marks
-    same = (a[:, None] == a) & (b[:, None] == b) & (group.num_edits[:, None] == group.num_edits)
-    return jnp.argmax(same, axis=1).astype(jnp.int32)
+    # Count states from the end x_t (m = 0) backwards, so that equal endings have equal places.
+    place = jnp.maximum(group.num_edits[:, None] - jnp.arange(steps), 0)
+    backwards = jnp.take_along_axis(group.x, place[:, :, None], axis=1).astype(jnp.uint32)
+    marks = [
+        jnp.cumsum(jnp.sum(backwards * _salt(steps, dim, seed), axis=2, dtype=jnp.uint32), axis=1)
+        for seed in (1, 2)
+    ]
+    long_enough = jnp.arange(steps) <= group.num_edits[:, None]
+    same = jnp.stack([m[:, None] == m[None] for m in marks]).all(axis=0) & long_enough[None]
+    return jnp.where(long_enough, jnp.argmax(same, axis=1), n).astype(jnp.int32)
+
+
+def _salt(steps: int, dim: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 2**32, (steps, dim), dtype=np.uint32) | 1

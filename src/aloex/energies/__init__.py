@@ -1,4 +1,4 @@
-"""f: energies with the sign p(x | z) ~ exp(+f(x, z)). Any callable f(x, z=None) -> scalar will do."""
+"""f: energies, with p(x | z) ~ exp(+f(x, z)). Any callable f(x, z=None) -> scalar will do."""
 
 from aloex.energies.mlp import MLP
 from aloex.energies.tabular import Tabular

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.nets import Features, elu, mlp
+from aloex.nets import Dense, Features, elu
 from aloex.spaces import Space
 
 
@@ -13,7 +13,7 @@ class MLP(eqx.Module):
 
     features: Features
     first: eqx.nn.Linear
-    rest: eqx.nn.Sequential
+    rest: Dense
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class MLP(eqx.Module):
         key_features, key_first, key_rest = jax.random.split(key, 3)
         self.features = Features(space, cond_dim=cond_dim, embed_dim=embed_dim, key=key_features)
         self.first = eqx.nn.Linear(self.features.size, hidden[0], key=key_first)
-        self.rest = mlp((*hidden, 1), key=key_rest)
+        self.rest = Dense((*hidden, 1), key=key_rest)
 
     def __call__(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, ""]:
         return self.head(self.hidden(x, z))

@@ -1,4 +1,4 @@
-"""k_f: Markov kernels that leave p_f unchanged, as `init(key, x, f, z)` and `step(key, state, f)`."""
+"""k_f: Markov kernels that leave p_f unchanged: `init(key, x, f, z)` and `step(key, state, f)`."""
 
 from aloex.kernels.base import Kernel, run
 from aloex.kernels.compose import Compose

@@ -1,6 +1,6 @@
 """What a kernel is, and how to run one."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 from jaxtyping import Array, Float, Int, Key
@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, Int, Key
 from aloex.cursor import Energy
 
 
+@runtime_checkable
 class Kernel(Protocol):
     """State must have a field `x`; it belongs to one f and is made anew when f changes."""
 

@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Int, Key
 from aloex import exact
 from aloex.cursor import Cursor, Energy, change, refresh, start
 from aloex.errors import require
+from aloex.nets import on_cpu
 from aloex.spaces import Space
 
 
@@ -68,7 +69,7 @@ class Gibbs(eqx.Module):
             new = jax.tree.map(lambda a, b: jnp.where(choice == 0, a, b), cursor, picked)
             return new, choice != 0
 
-        cursor, changed = jax.lax.scan(update, cursor, (sites, noise))
+        cursor, changed = jax.lax.scan(update, cursor, (sites, noise), unroll=1 if on_cpu() else 8)
         return cursor, jnp.sum(changed, dtype=jnp.int32)
 
     def _others(self, f: Energy, cursor: Cursor, site) -> Cursor:

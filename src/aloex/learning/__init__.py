@@ -1,0 +1,21 @@
+"""Learning f and q together (`aloe`), the loop around it (`fit`), the friendly layer (`model`)."""
+
+from aloex.learning.aloe import ALOE, clipped_adam
+from aloex.learning.config import Config, build_learner, build_networks
+from aloex.learning.fit import Stopped, fit
+from aloex.learning.model import Model, learn, load
+from aloex.learning.run_folder import RunFolder
+
+__all__ = [
+    "ALOE",
+    "Config",
+    "Model",
+    "RunFolder",
+    "Stopped",
+    "build_learner",
+    "build_networks",
+    "clipped_adam",
+    "fit",
+    "learn",
+    "load",
+]

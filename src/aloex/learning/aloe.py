@@ -1,8 +1,8 @@
 """Algorithm 1 (ALOE): learn an energy f and, beside it, a local search q that samples it.
 
-A step draws x_hat ~ q and x_neg ~ k_f(. | x_hat), raises f on data and lowers it on x_neg, then moves
-q towards the kernel-improved draws (Algorithm 2, `power_iteration`). The first power step takes the
-x_neg at hand as its targets; further ones draw anew with the new f.
+A step draws x_hat ~ q and x_neg ~ k_f(. | x_hat), raises f on data and lowers it on x_neg, then
+moves q towards the kernel-improved draws (Algorithm 2, `power_iteration`). The first power step
+takes the x_neg at hand as its targets; further ones draw anew with the new f.
 """
 
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from aloex.kernels import Kernel, run
 from aloex.learning.power_iteration import q_loss
 from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
+from aloex.samplers.local_search import sample_ends
 
 
 class State(NamedTuple):
@@ -42,7 +43,7 @@ class Info(NamedTuple):
     num_edits: Float[Array, ""]
     log_q: Float[Array, ""]
     ess: Float[Array, ""]
-    num_left_out: Float[Array, ""]
+    left_out: Float[Array, ""]
 
 
 def clipped_adam(learning_rate: float = 1e-3, clip: float = 5.0) -> optax.GradientTransformation:
@@ -114,36 +115,33 @@ class ALOE(eqx.Module):
         )
         f, opt_f = _apply(self.optimizer_f, mean(grads), state.opt_f, state.f)
 
-        q, opt_q = state.q, state.opt_q
+        q, opt_q, targets = state.q, state.opt_q, x_neg
         for i in range(self.num_power_steps):
             key_draw, key_proposal = _split(keys[:, 1 + i])
-            targets = x_neg if i == 0 else self.negatives(key_draw, f, q, z)[0]
-            (loss, q_info), grads = eqx.filter_value_and_grad(q_loss, has_aux=True)(
-                q,
-                key_proposal,
-                targets,
-                z,
-                proposal=self.proposal,
-                num_trajectories=self.num_trajectories,
-            )
+            if i > 0:
+                targets, _ = self.negatives(key_draw, f, q, z)
+            (loss, q_info), grads = self._q_grad(q, key_proposal, targets, z)
             q, opt_q = _apply(self.optimizer_q, mean(grads), opt_q, q)
 
         ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
-        info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))
+        info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))  # pyright: ignore
         return State(f, q, ema_f, opt_f, opt_q, state.step + 1), info
+
+    def _q_grad(self, q: LocalSearch, keys, targets, z):
+        """Algorithm 2's loss and info, and its gradient."""
+        return eqx.filter_value_and_grad(q_loss, has_aux=True)(
+            q, keys, targets, z, proposal=self.proposal, num_trajectories=self.num_trajectories
+        )
 
     def negatives(
         self, keys: Key[Array, " batch"], f: Energy, q: LocalSearch, z: Array | None
     ) -> tuple[Int[Array, "batch dim"], Int[Array, " batch"]]:
         """x_neg ~ q k_f, and how many edits each start took."""
 
-        def draw(key, z):
-            key_q, key_kernel = jax.random.split(key)
-            trajectory = q.sample(key_q, z)
-            x = run(self.kernel, key_kernel, trajectory.last, f, z, num_steps=self.num_kernel_steps)
-            return x, trajectory.num_edits
-
-        return jax.vmap(draw)(keys, z)
+        keys_q, keys_kernel = _split(keys)
+        x_hat, num_edits = sample_ends(q, keys_q, z)
+        step = lambda key, x, z: run(self.kernel, key, x, f, z, num_steps=self.num_kernel_steps)
+        return jax.vmap(step)(keys_kernel, x_hat, z), num_edits
 
 
 def mle_loss(f: Energy, x, x_neg, z=None) -> tuple[Float[Array, ""], tuple[Array, Array]]:

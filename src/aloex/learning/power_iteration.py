@@ -1,7 +1,7 @@
 """Algorithm 2: move q towards q k_f by maximum likelihood on kernel-improved draws.
 
-grad log q(x) is an expectation over the trajectories that end in x (Eq. grad_q), estimated from N of
-them drawn from a proposal s_x with self-normalised weights:
+grad log q(x) is an expectation over the trajectories that end in x (Eq. grad_q), estimated from N
+of them drawn from a proposal s_x with self-normalised weights:
 
     grad log q(x) ~ sum_j w_j grad log q(trajectory_j),   w_j = (q_j / s_j) / sum_k (q_k / s_k).
 
@@ -22,11 +22,9 @@ from aloex.trajectory import Room, Trajectory
 
 
 class QInfo(NamedTuple):
-    log_q: Float[
-        Array, ""
-    ]  # mean importance estimate of log q(x); low on average, exact as N grows
+    log_q: Float[Array, ""]  # mean importance estimate of log q(x): low, exact as N grows
     ess: Float[Array, ""]  # mean effective number of trajectories, 1..N
-    num_left_out: Float[Array, ""]  # trajectories that found no room in the batch
+    left_out: Float[Array, ""]  # share of the trajectories that found no room
 
 
 def surrogate(
@@ -45,7 +43,7 @@ def surrogate(
     info = QInfo(
         log_q=jnp.mean(jax.nn.logsumexp(log_w, axis=1)) - jnp.log(log_s.shape[1]),
         ess=jnp.mean(1 / jnp.sum(weights**2, axis=1)),
-        num_left_out=jnp.sum(~fits, dtype=log_q.dtype),
+        left_out=jnp.mean(~fits, dtype=log_q.dtype),
     )
     return loss, info
 

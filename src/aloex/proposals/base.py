@@ -1,12 +1,13 @@
 """What a proposal is."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.trajectory import Room, Trajectory
 
 
+@runtime_checkable
 class Proposal(Protocol):
     """Draws trajectories that end in x and knows their probability s_x."""
 

@@ -5,11 +5,13 @@
 with Geo a geometric distribution truncated at max_edits and A' an editor that is not trained,
 uniform over single-site changes unless another is given. With `repeats=False` no site is changed
 twice, as in the paper's appendix: such walks are shortest paths only, so the estimate of
-grad log q(x) keeps a bias however many are drawn. With repeats (the default) it has none in the limit.
+grad log q(x) keeps a bias however many are drawn. With repeats (the default) the bias vanishes.
 
-n draws for one x are stratified by length: draw j has its length from the j-th n-th part of Geo. The
-average law is still s_x, the variance is lower, and the number of edits in a batch hardly varies, so
-little room is wasted.
+n draws for one x are not independent, which saves most of the work of scoring them. They are
+stratified by length: draw j has its length from the j-th n-th part of Geo, so the number of edits
+in a batch hardly varies and little room is wasted. And draws that cannot have the same length share
+one backward walk, the shorter being a part of the longer, so their common edits are scored once.
+The average law of the n draws is still s_x.
 """
 
 from typing import Any
@@ -66,22 +68,41 @@ class Inverse(eqx.Module):
         self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None, n: int
     ) -> tuple[Trajectory, Float[Array, " n"]]:
         key_length, key_walk = jax.random.split(key)
-        probs = self._length_probs()
+        probs, walk = self._length_probs(), self._walk_of_draw(n)
         u = (jnp.arange(n) + jax.random.uniform(key_length, (n,))) / n
         num_edits = jnp.sum(u[:, None] >= np.cumsum(probs)[:-1], axis=1, dtype=jnp.int32)
-        keys = jax.random.split(key_walk, n)
+        keys = jax.random.split(key_walk, walk.max() + 1)
         if self.editor is None:
             backwards = jax.vmap(lambda k: self._uniform_walk(k, x))(keys)
             log_walk = jnp.asarray(self._log_walk_probs())[num_edits]
         else:
-            backwards, log_steps = jax.vmap(lambda k: self._editor_walk(k, x, z))(keys)
-            log_walk = jnp.pad(jnp.cumsum(log_steps, axis=1), ((0, 0), (1, 0)))[
-                jnp.arange(n), num_edits
-            ]
+            backwards, log_walks = jax.vmap(lambda k: self._editor_walk(k, x, z))(keys)
+            log_walk = log_walks[walk, num_edits]
         # x_i is i steps from the walk's far end; after x_t comes padding, which is x again.
         place = jnp.maximum(num_edits[:, None] - jnp.arange(self.max_edits + 1), 0)
-        states = jnp.take_along_axis(backwards, place[:, :, None], axis=1)
+        states = backwards[walk[:, None], place]
         return Trajectory(states, num_edits), jnp.asarray(np.log(probs))[num_edits] + log_walk
+
+    def _stratified(self, n: int) -> np.ndarray:
+        """[j, t]: probability that draw j of n has length t."""
+        cdf = np.concatenate([[0.0], np.cumsum(self._length_probs())])
+        cuts = np.arange(n + 1) / n
+        overlap = np.minimum(cuts[1:, None], cdf[1:]) - np.maximum(cuts[:-1, None], cdf[:-1])
+        return n * np.where(overlap > 1e-12, overlap, 0)
+
+    def _walk_of_draw(self, n: int) -> np.ndarray:
+        """Which walk each draw follows: the longest first, each joins where all are longer."""
+        walk, shortest = np.zeros(n, int), []
+        for j in reversed(range(n)):
+            lengths = np.flatnonzero(self._stratified(n)[j])
+            joins = [w for w, least in enumerate(shortest) if lengths.max() < least]
+            if joins:
+                walk[j] = joins[0]
+                shortest[joins[0]] = lengths.min()
+            elif lengths.max() > 0 or not shortest:
+                walk[j] = len(shortest)
+                shortest.append(lengths.min())
+        return walk
 
     def _uniform_walk(self, key, x) -> Int[Array, "steps dim"]:
         """x and max_edits uniform changes of it, each state a step from the one before."""
@@ -103,7 +124,7 @@ class Inverse(eqx.Module):
             return before, (before, self.editor.log_prob(x, before, z))
 
         _, (states, log_steps) = jax.lax.scan(back, x, jax.random.split(key, self.max_edits))
-        return jnp.concatenate([x[None], states]), log_steps
+        return jnp.concatenate([x[None], states]), jnp.pad(jnp.cumsum(log_steps), (1, 0))
 
     def log_prob(self, trajectory: Trajectory, z: Array | None = None) -> Float[Array, ""]:
         before, after = trajectory.x[:-1], trajectory.x[1:]
@@ -123,44 +144,49 @@ class Inverse(eqx.Module):
         """Enough for all but a share RISK of the batches."""
         if self.max_edits == 0:
             return Room(0, 0, (0,) * self.space.dim)
-        cdf = np.concatenate([[0.0], np.cumsum(self._length_probs())])
-        cuts = np.arange(n + 1) / n
-        # lengths[j, t]: probability that draw j has length t.
-        overlap = np.minimum(cuts[1:, None], cdf[1:]) - np.maximum(cuts[:-1, None], cdf[:-1])
-        lengths = n * np.clip(overlap, 0, None)
-        edited = 1 - lengths[:, 0]
-        starts = _count_quantile(edited, num_targets)
+        lengths, walk = self._stratified(n), self._walk_of_draw(n)
+        # What counts is how many steps a walk serves: P(draw >= l) for each draw and l = 1, 2, ...
+        walks = [lengths[walk == w][::-1, ::-1].cumsum(axis=1)[:, ::-1] for w in set(walk)]
+        edits = _sum_quantile([-np.diff(reach[0], append=0) for reach in walks], num_targets)
+        starts = _sum_quantile([_count(reach[:, 1]) for reach in walks], num_targets)
         if self.editor is not None:
-            changed_before = [starts] * self.space.dim
-        else:
-            unchanged = self._unchanged_before()
-            changed_before = [
-                _count_quantile(1 - lengths @ unchanged[:, i], num_targets)
-                for i in range(self.space.dim)
-            ]
-        return Room(_sum_quantile(lengths, num_targets), starts, tuple(changed_before))
+            return Room(edits, starts, (starts,) * self.space.dim)
+        # If step l of a walk is the first to touch a site before i, draws of length >= l changed.
+        # (Row l - 1 of `touched` is that probability; the last row is "never".)
+        touched = -np.diff(self._untouched_before(), axis=0, append=0)
+        counts = [
+            np.stack([_count(p) for p in reach[:, 1:].T] + [_count(reach[:, 0] * 0)])
+            for reach in walks
+        ]
+        changed_before = tuple(
+            _sum_quantile([touched[:, i] @ count for count in counts], num_targets)
+            for i in range(self.space.dim)
+        )
+        return Room(edits, starts, changed_before)
 
-    def _unchanged_before(self) -> np.ndarray:
-        """[t, i]: probability that t changes all fall on site i or later."""
+    def _untouched_before(self) -> np.ndarray:
+        """[t, i]: probability that t steps all fall on site i or later."""
         t, dim = np.arange(self.max_edits + 1)[:, None], self.space.dim
         later = dim - np.arange(dim)[None, :]
         if self.repeats:
             return (later / dim) ** t
         log_share = gammaln(later + 1) - gammaln(np.maximum(later - t, 0) + 1)
-        log_share -= gammaln(dim + 1) - gammaln(dim - t + 1)
+        log_share = log_share - (gammaln(dim + 1) - gammaln(dim - t + 1))
         return np.where(t <= later, np.exp(log_share), 0)
 
 
-def _count_quantile(probs: np.ndarray, copies: int) -> int:
-    """Quantile of the number of successes in `copies` of the given independent trials."""
-    probs = np.clip(probs, 0, 1)
-    return _sum_quantile(np.stack([1 - probs, probs], axis=1), copies)
+def _count(probs: np.ndarray) -> np.ndarray:
+    """The distribution of the number of successes in independent trials."""
+    pmf = np.ones(1)
+    for p in np.clip(probs, 0, 1):
+        pmf = np.convolve(pmf, [1 - p, p])
+    return pmf
 
 
-def _sum_quantile(pmfs: np.ndarray, copies: int) -> int:
-    """The 1 - RISK quantile of `copies` of a sum of independent counts, one pmf per row."""
-    largest = copies * sum(int(np.flatnonzero(p > 1e-15).max()) for p in pmfs)
-    size = 2 * (copies * (pmfs.shape[1] - 1) * pmfs.shape[0] + 1)
-    transform = np.prod(np.fft.rfft(pmfs, size, axis=1), axis=0) ** copies
+def _sum_quantile(pmfs: list[np.ndarray], copies: int) -> int:
+    """The 1 - RISK quantile of `copies` of a sum of independent counts."""
+    largest = copies * sum(int(np.flatnonzero(pmf > 1e-15).max()) for pmf in pmfs)
+    size = 2 * (copies * sum(len(pmf) - 1 for pmf in pmfs) + 1)
+    transform = np.prod([np.fft.rfft(pmf, size) for pmf in pmfs], axis=0) ** copies
     tail = 1 - np.cumsum(np.fft.irfft(transform, size))
     return min(int(np.argmax(tail < RISK)), largest)

@@ -1,4 +1,4 @@
-"""q: learned samplers. q0 draws a start, an editor and a stop policy refine it, LocalSearch joins them."""
+"""q: learned samplers. q0 draws a start, an editor refines it, a stop policy ends the search."""
 
 from aloex.samplers.autoregressive_mlp import AutoregressiveMLP
 from aloex.samplers.autoregressive_rnn import AutoregressiveRNN

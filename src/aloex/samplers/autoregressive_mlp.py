@@ -5,6 +5,7 @@ the site's distribution. All sites' weights are stacked, so scoring is a few bat
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,19 +13,25 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from aloex.nets import Features, elu, mlp
+from aloex.errors import require
+from aloex.nets import Dense, Features, elu, on_cpu
 from aloex.spaces import Space
-
-GROUP = 4  # sites scored in one batched product when the number of rows differs between sites
 
 
 class AutoregressiveMLP(eqx.Module):
-    """The paper's: prefix MLPs [i, 512, 512, 256], a shared head [256, 512, values]."""
+    """The paper's: prefix MLPs [i, 512, 512, 256], a shared head [256, 512, values].
+
+    Two settings for accelerators: `lookahead` > 1 draws that many sites per round (more arithmetic,
+    fewer rounds, the same draws), and `dtype` (say bfloat16) is that of activations and products,
+    while the parameters stay as they are.
+    """
 
     features: Features
     weights: tuple[Float[Array, "dim n_in n_out"], ...]
     biases: tuple[Float[Array, "dim n_out"], ...]
-    head: eqx.nn.Sequential
+    head: Dense
+    lookahead: int = eqx.field(static=True)
+    dtype: Any = eqx.field(static=True)
 
     def __init__(
         self,
@@ -34,10 +41,17 @@ class AutoregressiveMLP(eqx.Module):
         head_hidden: int = 512,
         cond_dim: int = 0,
         embed_dim: int = 8,
+        lookahead: int = 1,
+        dtype: Any = None,
         key: Key[Array, ""],
     ):
         key_features, key_head, *keys = jax.random.split(key, 2 + len(hidden))
         self.features = Features(space, cond_dim=cond_dim, embed_dim=embed_dim, key=key_features)
+        require(
+            lookahead >= 1 and space.dim % lookahead == 0,
+            f"lookahead must divide the {space.dim} sites, got {lookahead}",
+        )
+        self.lookahead, self.dtype = lookahead, dtype
         sizes = (self.features.size, *hidden)
         weights, biases = [], []
         for layer, (key_layer, n_in, n_out) in enumerate(
@@ -51,7 +65,7 @@ class AutoregressiveMLP(eqx.Module):
             weights.append(jax.random.uniform(key_weight, shape, minval=-1) * bound[:, :, None])
             biases.append(jax.random.uniform(key_bias, (space.dim, n_out), minval=-1) * bound)
         self.weights, self.biases = tuple(weights), tuple(biases)
-        self.head = mlp((hidden[-1], head_hidden, space.num_values), key=key_head)
+        self.head = Dense((hidden[-1], head_hidden, space.num_values), key=key_head)
 
     def _mask(self) -> Bool[np.ndarray, "dim size"]:
         """Which features site i may see: those of the sites before it, and z."""
@@ -60,21 +74,28 @@ class AutoregressiveMLP(eqx.Module):
         prefix = np.repeat(np.tril(np.ones((dim, dim), bool), -1), width, axis=1)
         return np.concatenate([prefix, np.ones((dim, cond_dim), bool)], axis=1)
 
-    def _layers(self) -> list[tuple[Array, Array]]:
-        """(weight, bias) per layer, the first with the unseen features' weights at zero."""
-        first = jnp.where(self._mask()[:, :, None], self.weights[0], 0)
-        return list(zip((first, *self.weights[1:]), self.biases, strict=True))
-
     def _log_probs(
         self, layers, features: Float[Array, "rows size"], sites: slice
     ) -> Float[Array, "rows sites values"]:
         """log q_i(v | prefix) of every row at each site of the slice."""
-        (weight, bias), *rest = layers
-        h = jnp.einsum("sfh,rf->srh", weight[sites], features) + bias[sites, None]
-        for weight, bias in rest:
-            h = jnp.einsum("sfh,srf->srh", weight[sites], elu(h)) + bias[sites, None]
-        logits = jax.vmap(jax.vmap(self.head))(h)
+        layers = [(weight[sites], bias[sites]) for weight, bias in layers]
+        logits = self._logits(layers, jnp.where(self._mask()[sites, None], features, 0))
         return jnp.swapaxes(jax.nn.log_softmax(logits), 0, 1)
+
+    def _layers(self) -> tuple[tuple[Array, Array], ...]:
+        """(weight, bias) of all sites per layer, in the precision of the arithmetic."""
+        pairs = tuple(zip(self.weights, self.biases, strict=True))
+        return jax.tree.map(lambda a: a.astype(self.dtype or a.dtype), pairs)
+
+    def _logits(self, layers, h: Float[Array, "sites rows size"]) -> Array:
+        # Axes are [site, row, feature] throughout: batched products with nothing to transpose.
+        cast = lambda a: a.astype(layers[0][0].dtype)
+        h = cast(h)
+        for i, (weight, bias) in enumerate(layers):
+            h = (elu(h) if i else h) @ weight + bias[:, None]
+        into, out = self.head.layers
+        h = elu(h @ cast(into.weight.T) + cast(into.bias))
+        return (h @ cast(out.weight.T)).astype(self.head.dtype) + out.bias
 
     def _features(self, x: Int[Array, "rows dim"], z: Float[Array, "rows cond"] | None):
         dtype = self.weights[0].dtype
@@ -86,21 +107,38 @@ class AutoregressiveMLP(eqx.Module):
         return jnp.sum(jnp.take_along_axis(log_probs, x[:, None], axis=1))
 
     def sample(self, key: Key[Array, ""], z: Array | None = None) -> Int[Array, " dim"]:
-        layers = self._layers()
-        dim = self.features.dim
-
-        def draw(x, per_site):
-            site, noise, layers = per_site
-            h = self.features(x, z, self.weights[0].dtype)
-            for i, (weight, bias) in enumerate(layers):
-                h = (elu(h) if i else h) @ weight + bias
-            value = jnp.argmax(self.head(h) + noise).astype(x.dtype)  # Gumbel-max
-            return x.at[site].set(value), None
-
+        """One draw, `lookahead` sites at a time: all prefixes that may come up are scored."""
+        ahead, dim, num_values = (
+            self.lookahead,
+            self.features.dim,
+            self.head.out_size,
+        )
         dtype = self.weights[0].dtype
-        noise = jax.random.gumbel(key, (dim, self.head[-1].out_features), dtype)
+        noise = jax.random.gumbel(key, (dim, num_values), dtype)
+        place = num_values ** np.arange(ahead - 2, -1, -1)
+        maybe = np.arange(num_values ** (ahead - 1))[:, None] // place % num_values
+
+        def draw(x, block):
+            begin, mask, noise, layers = block
+            xs = jnp.broadcast_to(x, (maybe.shape[0], dim))
+            xs = jax.lax.dynamic_update_slice(xs, maybe.astype(x.dtype), (0, begin))
+            features = jax.vmap(lambda x: self.features(x, z, dtype))(xs)
+            logits = self._logits(layers, jnp.where(mask[:, None], features, 0))
+            row = 0  # of `maybe`: the values chosen so far, then zeros
+            for i in range(ahead):
+                value = jnp.argmax(logits[i, row] + noise[i]).astype(x.dtype)  # Gumbel-max
+                x = x.at[begin + i].set(value)
+                row = row + value * (place[i] if i < ahead - 1 else 0)
+            return x, None
+
+        blocks = jax.tree.map(
+            lambda a: a.reshape(dim // ahead, ahead, *a.shape[1:]),
+            (self._mask(), noise, self._layers()),
+        )
+        begins = jnp.arange(0, dim, ahead)
         x = jnp.zeros(dim, jnp.int32)
-        return jax.lax.scan(draw, x, (jnp.arange(dim), noise, layers))[0]
+        unroll = 1 if on_cpu() else min(8, len(begins))
+        return jax.lax.scan(draw, x, (begins, *blocks), unroll=unroll)[0]
 
     def log_prob_near(
         self,
@@ -128,8 +166,10 @@ class AutoregressiveMLP(eqx.Module):
         features, layers = self._features(everyone, z_all), self._layers()
         fits = jnp.ones(rows.shape, bool)
         of_targets, of_variants = [], []
-        for begin in range(0, dim, GROUP):
-            end = min(begin + GROUP, dim)
+        # Sites share a batched product, at the price of rows that only the last of them needs.
+        group = 4 if on_cpu() else 16
+        for begin in range(0, dim, group):
+            end = min(begin + group, dim)
             room = min(max_changed_before[end - 1], rows.shape[0])
             sites = slice(begin, end)
             log_probs = self._log_probs(layers, features[: num_targets + room], sites)

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.nets import check_condition, mlp
+from aloex.nets import Dense, check_condition
 from aloex.spaces import Sequences, Space
 
 
@@ -16,7 +16,7 @@ class AutoregressiveRNN(eqx.Module):
     """
 
     cell: eqx.nn.LSTMCell
-    head: eqx.nn.Sequential
+    head: Dense
     space: Space = eqx.field(static=True)
     cond_dim: int = eqx.field(static=True)
 
@@ -33,7 +33,7 @@ class AutoregressiveRNN(eqx.Module):
         self.space, self.cond_dim = space, cond_dim
         num_symbols = space.num_values + isinstance(space, Sequences)
         self.cell = eqx.nn.LSTMCell(num_symbols + 1 + cond_dim, hidden, key=key_cell)
-        self.head = mlp((hidden, head_hidden, num_symbols), key=key_head)
+        self.head = Dense((hidden, head_hidden, num_symbols), key=key_head)
 
     @property
     def _num_symbols(self) -> int:
@@ -41,9 +41,8 @@ class AutoregressiveRNN(eqx.Module):
 
     def _start(self):
         zeros = jnp.zeros(self.cell.hidden_size, self.cell.weight_hh.dtype)
-        return (zeros, zeros), jnp.asarray(
-            self._num_symbols, jnp.int32
-        )  # a symbol for "nothing yet"
+        nothing_yet = jnp.asarray(self._num_symbols, jnp.int32)
+        return (zeros, zeros), nothing_yet
 
     def _advance(self, state, previous, z):
         """The LSTM's next state and the log probabilities of the next symbol."""
@@ -61,7 +60,7 @@ class AutoregressiveRNN(eqx.Module):
         check_condition(z, self.cond_dim)
 
         def draw(carry, key):
-            state, log_probs = self._advance(*carry, z)
+            state, log_probs = self._advance(carry[0], carry[1], z)
             symbol = jax.random.categorical(key, log_probs).astype(jnp.int32)
             return (state, symbol), symbol
 
@@ -71,7 +70,7 @@ class AutoregressiveRNN(eqx.Module):
         check_condition(z, self.cond_dim)
 
         def read(carry, symbol):
-            state, log_probs = self._advance(*carry, z)
+            state, log_probs = self._advance(carry[0], carry[1], z)
             return (state, symbol), log_probs[symbol]
 
         return jnp.sum(jax.lax.scan(read, self._start(), x.astype(jnp.int32))[1])

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.nets import Features, mlp
+from aloex.nets import Dense, Features
 from aloex.spaces import Bits, Space
 
 
@@ -13,7 +13,7 @@ class Flip(eqx.Module):
     """Bits: an MLP names the position to flip."""
 
     features: Features
-    net: eqx.nn.Sequential
+    net: Dense
 
     def __init__(
         self,
@@ -25,10 +25,10 @@ class Flip(eqx.Module):
     ):
         key_features, key_net = jax.random.split(key)
         self.features = Features(space, cond_dim=cond_dim, key=key_features)
-        self.net = mlp((self.features.size, *hidden, space.dim), key=key_net)
+        self.net = Dense((self.features.size, *hidden, space.dim), key=key_net)
 
     def _logits(self, x: Int[Array, " dim"], z: Array | None) -> Float[Array, " dim"]:
-        return self.net(self.features(x, z, self.net[0].weight.dtype))
+        return self.net(self.features(x, z, self.net.dtype))
 
     def sample(
         self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None
@@ -50,8 +50,8 @@ class PositionValue(eqx.Module):
     """
 
     features: Features
-    position: eqx.nn.Sequential
-    value: eqx.nn.Sequential
+    position: Dense
+    value: Dense
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class PositionValue(eqx.Module):
         key_features, key_position, key_value = jax.random.split(key, 3)
         self.features = Features(space, cond_dim=cond_dim, embed_dim=embed_dim, key=key_features)
         size = self.features.size
-        self.position = mlp((size, *hidden, space.dim), key=key_position)
-        self.value = mlp((size + space.dim, *hidden, space.num_values), key=key_value)
+        self.position = Dense((size, *hidden, space.dim), key=key_position)
+        self.value = Dense((size + space.dim, *hidden, space.num_values), key=key_value)
 
     def _inputs(self, x, z) -> Float[Array, " size"]:
-        return self.features(x, z, self.position[0].weight.dtype)
+        return self.features(x, z, self.position.dtype)
 
     def _value_logits(self, inputs, x, site) -> Float[Array, " values"]:
         here = jax.nn.one_hot(site, x.shape[0], dtype=inputs.dtype)
@@ -93,7 +93,9 @@ class PositionValue(eqx.Module):
         log_position = jax.nn.log_softmax(self.position(inputs))[site]
         # An unedited x (padding) must not send -inf backwards through the mask.
         value = jnp.where(
-            x[site] == x_next[site], (x[site] + 1) % self.value[-1].out_features, x_next[site]
+            x[site] == x_next[site],
+            (x[site] + 1) % self.value.out_size,
+            x_next[site],
         )
         log_value = jax.nn.log_softmax(self._value_logits(inputs, x, site))[value]
         return jnp.where(_one_site(x, x_next), log_position + log_value, -jnp.inf)

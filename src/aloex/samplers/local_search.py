@@ -1,10 +1,12 @@
 """The whole sampler q: x_0 ~ q0, edits by q_A, until q_stop says stop or `max_edits` is reached.
 
-Eq. traj_q:  q(x_0..x_t) = q0(x_0) prod_{i=1}^t q_A(x_i | x_{i-1}) (1 - q_stop(x_{i-1})) q_stop(x_t),
+Eq. traj_q: q(x_0..x_t) = q0(x_0) prod_{i=1}^t (1 - q_stop(x_{i-1})) q_A(x_i | x_{i-1}) q_stop(x_t),
 where the last factor is 1 at t = max_edits, because stopping is forced there: only so do the
-probabilities add up to 1. The marginal q(x) of Eq. prob_q sums over trajectories (`exact.log_marginal`).
+probabilities add up to 1. The marginal q(x) of Eq. prob_q sums over all trajectories that end in x
+(`exact.log_marginal` does, on small spaces).
 """
 
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -14,7 +16,7 @@ from jax.nn import log_sigmoid
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex.errors import require
-from aloex.trajectory import Room, Trajectory, first_of_equals, live_steps
+from aloex.trajectory import Room, Trajectory, first_with_same_ending, pack, unpack
 
 
 class LocalSearch(eqx.Module):
@@ -47,9 +49,8 @@ class LocalSearch(eqx.Module):
 
         def edit(carry):
             num_edits, _, x, states = carry
-            key_stop, key_edit = jax.random.split(jax.random.fold_in(key_search, num_edits))
-            stopped = jax.random.bernoulli(key_stop, jax.nn.sigmoid(self.stop(x, z)))
-            x = jnp.where(stopped, x, self.editor.sample(key_edit, x, z))
+            edited, stopped = self.edit(key_search, x, num_edits, z)
+            x = jnp.where(stopped, x, edited)
             num_edits = num_edits + ~stopped
             later = jnp.arange(self.max_edits + 1)[:, None] >= num_edits
             return num_edits, stopped, x, jnp.where(later, x, states)
@@ -57,6 +58,12 @@ class LocalSearch(eqx.Module):
         begin = (jnp.zeros((), jnp.int32), jnp.zeros((), bool), x, states)
         num_edits, _, _, states = jax.lax.while_loop(goes_on, edit, begin)
         return Trajectory(states, num_edits)
+
+    def edit(self, key, x, num_edits, z) -> tuple[Int[Array, " dim"], Bool[Array, ""]]:
+        """A draw of q_A, and whether q_stop ends the search before it, after `num_edits` edits."""
+        key_stop, key_edit = jax.random.split(jax.random.fold_in(key, num_edits))
+        stopped = jax.random.bernoulli(key_stop, jax.nn.sigmoid(self.stop(x, z)))
+        return self.editor.sample(key_edit, x, z), stopped
 
     def log_prob(self, trajectory: Trajectory, z: Array | None = None) -> Float[Array, ""]:
         """log q(x_0..x_t) of one trajectory, padding scored and masked: simple, not fast."""
@@ -73,6 +80,44 @@ class LocalSearch(eqx.Module):
         return log_q + steps.sum() + jnp.where(forced, 0, log_stop)
 
 
+def sample_ends(
+    q: LocalSearch, keys: Key[Array, " batch"], z: Float[Array, "batch cond"] | None = None
+) -> tuple[Int[Array, "batch dim"], Int[Array, " batch"]]:
+    """x_t and t of a run of the search for each key: those of `q.sample`, for less.
+
+    Most searches stop early, so each time half of them have, the rest moves to a smaller buffer.
+    """
+    keys_start, keys_search = jax.vmap(jax.random.split, out_axes=1)(keys)
+    x = jax.vmap(q.q0.sample)(keys_start, z)
+    num_edits, running = jnp.zeros(keys.shape, jnp.int32), jnp.ones(keys.shape, bool)
+    if q.max_edits == 0:
+        return x, num_edits
+
+    def edit(size, carry):
+        """One more edit of the first `size` searches in `order`."""
+        x, num_edits, running, order = carry
+        at = order[:size]
+        edited, stopped = jax.vmap(q.edit)(
+            keys_search[at], x[at], num_edits[at], None if z is None else z[at]
+        )
+        goes_on = running[at] & ~stopped
+        x = x.at[at].set(jnp.where(goes_on[:, None], edited, x[at]))
+        num_edits = num_edits.at[at].add(goes_on)
+        return x, num_edits, running.at[at].set(goes_on & (num_edits[at] < q.max_edits)), order
+
+    sizes = [keys.shape[0]]
+    while sizes[-1] > 16:
+        sizes.append((sizes[-1] + 1) // 2)
+    for size, next_size in zip(sizes, [*sizes[1:], 0], strict=True):
+        order = jnp.argsort(~running)  # those still running first
+        x, num_edits, running, _ = jax.lax.while_loop(
+            lambda carry, n=next_size: jnp.sum(carry[2]) > n,
+            partial(edit, size),
+            (x, num_edits, running, order),
+        )
+    return x, num_edits
+
+
 def score(
     q: LocalSearch,
     x: Int[Array, "targets dim"],
@@ -82,9 +127,10 @@ def score(
 ) -> tuple[Float[Array, "targets n"], Bool[Array, "targets n"]]:
     """log q of n trajectories [targets, n] that end in each target x, without waste.
 
-    Only edits that were made are scored, a sequence that occurs twice is scored once, a trajectory
-    without edits costs nothing beyond its target, and q0 may score the other starts as variants of
-    their target. The second result is False where a trajectory found no room (and log q is -inf).
+    Padding is not scored; edits that trajectories share at their end are scored once, so the same
+    sequence is never scored twice; one without edits costs nothing beyond its target; and q0 may
+    score the other starts as variants of the target. The second result is False where a trajectory
+    found no room (log q is -inf there).
     """
     num_targets, n = trajectories.num_edits.shape
     if room is None:
@@ -94,48 +140,54 @@ def score(
         log_q0 = jax.vmap(q.q0.log_prob)(x, z)
         return jnp.broadcast_to(log_q0[:, None], (num_targets, n)), jnp.ones((num_targets, n), bool)
 
-    first = jax.vmap(first_of_equals)(trajectories)
-    is_first = first == jnp.arange(n)
-    flat = jax.tree.map(lambda a: a.reshape(num_targets * n, *a.shape[2:]), trajectories)
-    num_edits = jnp.where(is_first, trajectories.num_edits, 0).reshape(-1)
-
-    log_q0_x, log_q0, fits_start = _score_starts(q, x, flat, num_edits, n, z, room)
-    log_edits, fits_edits = _score_edits(q, flat, num_edits, n, z, room)
-    log_stop = log_sigmoid(jax.vmap(q.stop)(x, z))
-
-    fits = (fits_start & fits_edits).reshape(num_targets, n)
-    log_q = jnp.where(flat.num_edits == 0, jnp.repeat(log_q0_x, n), log_q0 + log_edits)
-    log_q = log_q.reshape(num_targets, n)
-    forced = trajectories.num_edits == q.max_edits
-    log_q = log_q + jnp.where(forced, 0, log_stop[:, None])
-    log_q = jnp.where(fits, log_q, -jnp.inf)
-    return jnp.take_along_axis(log_q, first, 1), jnp.take_along_axis(fits, first, 1)
+    t = trajectories.num_edits
+    first = jax.vmap(first_with_same_ending)(trajectories)
+    log_edits, fits_edits = _score_edits(q, trajectories, first, z, room)
+    log_q0, fits_start = _score_starts(q, x, trajectories, first, z, room)
+    log_stop = log_sigmoid(jax.vmap(q.stop)(x, z))[:, None]
+    fits = fits_edits & fits_start
+    log_q = log_q0 + log_edits + jnp.where(t == q.max_edits, 0, log_stop)
+    return jnp.where(fits, log_q, -jnp.inf), fits
 
 
-def _score_starts(q, x, flat: Trajectory, num_edits, n: int, z, room: Room):
-    """log q0 of the targets, and of x_0 of every edited trajectory (0 for the others)."""
-    at = live_steps((num_edits > 0).astype(jnp.int32), room.starts)
-    starts, target = flat.first[at.owner], at.owner // n
+def _score_edits(q, trajectories: Trajectory, first, z, room: Room):
+    """For every trajectory the sum over its edits of log (1 - q_stop) + log q_A."""
+    num_targets, n, max_edits = *trajectories.num_edits.shape, q.max_edits
+    # Edit m (counted from the end, 1..t) is the same in all trajectories that end alike there.
+    first = first[:, :, 1:]
+    rows = pack(first == jnp.arange(n)[:, None], room.edits)
+    target, j, m = jnp.unravel_index(rows.entry, (num_targets, n, max_edits))
+    place = trajectories.num_edits[target, j] - m - 1
+    before, after = trajectories.x[target, j, place], trajectories.x[target, j, place + 1]
+    z_rows = None if z is None else z[target]
+    log_go = log_sigmoid(-jax.vmap(q.stop)(before, z_rows))
+    log_edit = jnp.where(rows.live, jax.vmap(q.editor.log_prob)(before, after, z_rows), 0)
+    scored = unpack(log_edit + log_go, rows, (num_targets, n, max_edits))
+    made = first < n
+    shared = lambda a, fill: jnp.where(
+        made, jnp.take_along_axis(a, jnp.minimum(first, n - 1), axis=1), fill
+    )
+    return shared(scored, 0).sum(axis=2), shared(rows.fits, True).all(axis=2)
+
+
+def _score_starts(q, x, trajectories: Trajectory, first, z, room: Room):
+    """For every trajectory log q0(x_0)."""
+    num_targets, n = trajectories.num_edits.shape
+    t = trajectories.num_edits
+    first = jnp.take_along_axis(first, t[:, :, None], axis=2)[:, :, 0]
+    # Trajectories with the same t and the same ending of length t are the same.
+    same = (first[:, :, None] == first[:, None]) & (t[:, :, None] == t[:, None])
+    first = jnp.argmax(same, axis=2)
+    rows = pack((t > 0) & (first == jnp.arange(n)), room.starts)
+    target, j = jnp.unravel_index(rows.entry, (num_targets, n))
+    starts = trajectories.first[target, j]
     if hasattr(q.q0, "log_prob_near"):
         log_q0_x, log_q0, fits = q.q0.log_prob_near(x, starts, target, z, room.changed_before)
     else:
         both = jnp.concatenate([x, starts])
         z_both = None if z is None else jnp.concatenate([z, z[target]])
-        log_q0_x, log_q0 = jnp.split(jax.vmap(q.q0.log_prob)(both, z_both), [x.shape[0]])
+        log_q0_x, log_q0 = jnp.split(jax.vmap(q.q0.log_prob)(both, z_both), [num_targets])
         fits = jnp.ones(log_q0.shape, bool)
-    # Rows past the end belong to no one: send them outside the array, where they are dropped.
-    owner = jnp.where(at.live, at.owner, num_edits.shape[0])
-    spread = jnp.zeros(num_edits.shape, log_q0.dtype).at[owner].set(log_q0, mode="drop")
-    return log_q0_x, spread, at.fits.at[owner].min(fits, mode="drop")
-
-
-def _score_edits(q, flat: Trajectory, num_edits, n: int, z, room: Room):
-    """For every trajectory the sum over its edits of log (1 - q_stop) + log q_A."""
-    at = live_steps(num_edits, room.edits)
-    z_rows = None if z is None else z[at.owner // n]
-    before, after = flat.x[at.owner, at.step], flat.x[at.owner, at.step + 1]
-    log_go = log_sigmoid(-jax.vmap(q.stop)(before, z_rows))
-    log_edit = jax.vmap(q.editor.log_prob)(before, after, z_rows)
-    log_rows = jnp.where(at.live, jnp.where(at.live, log_edit, 0) + log_go, 0)
-    total = jax.ops.segment_sum(log_rows, at.owner, num_edits.shape[0])
-    return total, at.fits
+    fits = rows.fits & ~unpack(~fits, rows, (num_targets, n))
+    log_q0 = jnp.where(t > 0, unpack(log_q0, rows, (num_targets, n)), log_q0_x[:, None])
+    return jnp.take_along_axis(log_q0, first, axis=1), jnp.take_along_axis(fits, first, axis=1)

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.nets import Features, mlp
+from aloex.nets import Dense, Features
 from aloex.spaces import Space
 
 
@@ -12,7 +12,7 @@ class Stop(eqx.Module):
     """q_stop(x | z) = sigmoid(stop(x, z)): an MLP that returns the log-odds of stopping at x."""
 
     features: Features
-    net: eqx.nn.Sequential
+    net: Dense
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class Stop(eqx.Module):
     ):
         key_features, key_net = jax.random.split(key)
         self.features = Features(space, cond_dim=cond_dim, key=key_features)
-        self.net = mlp((self.features.size, *hidden, 1), key=key_net)
+        self.net = Dense((self.features.size, *hidden, 1), key=key_net)
 
     def __call__(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, ""]:
-        return self.net(self.features(x, z, self.net[0].weight.dtype))[0]
+        return self.net(self.features(x, z, self.net.dtype))[0]

@@ -1,0 +1,42 @@
+"""Result files: rows beside the command, versions and machine that made them."""
+
+import json
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+def save(path: Path, rows: list[dict], keys: tuple[str, ...]) -> None:
+    """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new."""
+    same = lambda row: tuple(row[k] for k in keys)
+    source = provenance()
+    rows = [{**row, **source} for row in rows]
+    new = {same(row) for row in rows}
+    old = json.loads(path.read_text())["rows"] if path.exists() else []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = [row for row in old if same(row) not in new]
+    path.write_text(json.dumps({"rows": kept + rows}, indent=1) + "\n")
+    print(f"wrote {path}")
+
+
+def provenance() -> dict:
+    """The command, seed, versions and machine of this run."""
+    command = " ".join(["python", os.path.relpath(sys.argv[0]), *sys.argv[1:]])
+    versions = {
+        name: found for name in ("jax", "equinox", "optax", "torch") if (found := _of(name))
+    }
+    return {
+        "command": command,
+        "seed": 0,
+        "versions": {"python": platform.python_version(), **versions},
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+    }
+
+
+def _of(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

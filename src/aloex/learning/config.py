@@ -1,0 +1,119 @@
+"""One frozen record from which a model is built and trained, and the functions that build it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+from jaxtyping import Array, Key
+
+from aloex.energies import MLP
+from aloex.errors import require
+from aloex.kernels import Gibbs
+from aloex.learning.aloe import ALOE, clipped_adam
+from aloex.proposals import Inverse
+from aloex.samplers import (
+    AutoregressiveMLP,
+    AutoregressiveRNN,
+    Factorized,
+    Flip,
+    LocalSearch,
+    PositionValue,
+    Stop,
+)
+from aloex.spaces import Bits, Categorical, Space
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes and settings; the defaults suit small problems on a CPU.
+
+    The paper's networks for 32 bits: f_hidden = (256, 256, 256), q_hidden = (512, 512), q0_head =
+    512, and q0 = "mlp" with q0_hidden = (512, 512, 256), "rnn" with (256,), or "factorized".
+    """
+
+    dim: int
+    num_values: int = 2
+    cond_dim: int = 0
+    f_hidden: tuple[int, ...] = (256, 256)
+    q0: str = "factorized"
+    q0_hidden: tuple[int, ...] = (256,)  # of the MLP of each prefix, or the LSTM's one size
+    q0_head: int = 256
+    q_hidden: tuple[int, ...] = (256, 256)  # of the editor and of the stop policy
+    max_edits: int = 16
+    stop_prob: float = 0.5  # of the inverse proposal
+    num_trajectories: int = 10
+    num_power_steps: int = 1
+    num_sweeps: int = 1
+    learning_rate_f: float = 1e-3
+    learning_rate_q: float = 1e-3
+    ema_decay: float = 0.999
+    batch_size: int = 128
+
+    def __post_init__(self):
+        kinds = ("factorized", "mlp", "rnn")
+        require(self.q0 in kinds, f"q0 must be one of {kinds}, got {self.q0!r}")
+        for name in ("f_hidden", "q0_hidden", "q_hidden"):
+            sizes = getattr(self, name)
+            require(
+                len(sizes) > 0 and min(sizes) >= 1,
+                f"{name} must be one or more positive sizes, got {sizes}",
+            )
+        require(
+            self.q0 != "rnn" or len(self.q0_hidden) == 1,
+            f"q0='rnn' is one LSTM: q0_hidden must be a single size, got {self.q0_hidden}",
+        )
+        for name in ("learning_rate_f", "learning_rate_q", "q0_head"):
+            value = getattr(self, name)
+            require(value > 0, f"{name} must be positive, got {value}")
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> "Config":
+        """A config from JSON values: its lists become tuples."""
+        fields: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()
+        }
+        return cls(**fields)
+
+    @property
+    def space(self) -> Space:
+        return Bits(self.dim) if self.num_values == 2 else Categorical(self.dim, self.num_values)
+
+
+def build_learner(config: Config) -> ALOE:
+    """The algorithm with its settings."""
+    return ALOE(
+        Gibbs(config.num_values, num_sweeps=config.num_sweeps),
+        Inverse(space=config.space, max_edits=config.max_edits, stop_prob=config.stop_prob),
+        num_trajectories=config.num_trajectories,
+        num_power_steps=config.num_power_steps,
+        ema_decay=config.ema_decay,
+        optimizer_f=clipped_adam(config.learning_rate_f),
+        optimizer_q=clipped_adam(config.learning_rate_q),
+    )
+
+
+def build_networks(config: Config, key: Key[Array, ""]) -> tuple[MLP, LocalSearch]:
+    """f and q with fresh weights."""
+    space, cond_dim = config.space, config.cond_dim
+    key_f, key_q0, key_editor, key_stop = jax.random.split(key, 4)
+    f = MLP(space, hidden=config.f_hidden, cond_dim=cond_dim, key=key_f)
+    q0 = _build_q0(config, key_q0)
+    if config.max_edits == 0:
+        return f, LocalSearch(q0)
+    if isinstance(space, Bits):
+        editor = Flip(space, hidden=config.q_hidden, cond_dim=cond_dim, key=key_editor)
+    else:
+        editor = PositionValue(space, hidden=config.q_hidden, cond_dim=cond_dim, key=key_editor)
+    stop = Stop(space, hidden=config.q_hidden, cond_dim=cond_dim, key=key_stop)
+    return f, LocalSearch(q0, editor, stop, config.max_edits)
+
+
+def _build_q0(config: Config, key: Key[Array, ""]):
+    space, cond_dim, hidden, head = config.space, config.cond_dim, config.q0_hidden, config.q0_head
+    if config.q0 == "mlp":
+        return AutoregressiveMLP(space, hidden=hidden, head_hidden=head, cond_dim=cond_dim, key=key)
+    if config.q0 == "rnn":
+        return AutoregressiveRNN(
+            space, hidden=hidden[0], head_hidden=head, cond_dim=cond_dim, key=key
+        )
+    return Factorized(space, cond_dim=cond_dim)

@@ -1,0 +1,225 @@
+"""The friendly layer: learn a model of a table of integers, sample it, score with it, keep it.
+
+model = aloex.learn(x)               # x: integers [n, d]
+model.sample(10)                     # integers [10, d]
+model.save("model.safetensors")      # aloex.load("model.safetensors") brings it back
+"""
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import safetensors
+import safetensors.numpy
+from jaxtyping import Array, Float, Int
+
+from aloex.cursor import Energy
+from aloex.errors import CheckpointError, InputError, require
+from aloex.kernels import Gibbs, run
+from aloex.learning import devices
+from aloex.learning.config import Config, build_learner, build_networks
+from aloex.learning.fit import fit
+from aloex.learning.run_folder import describe, named_arrays, write_file
+from aloex.samplers import LocalSearch
+from aloex.spaces import Space
+
+MAX_BATCH = 1024  # rows that `sample` and `energy` handle at a time
+INIT = 2**32 - 1  # folded into the seed for the initial weights, as `fit` folds in its steps
+
+
+class Model(eqx.Module):
+    """A learned p(x | z) ~ exp f(x, z), with the q that learned to sample it."""
+
+    config: Config = eqx.field(static=True)
+    f: Energy  # the moving average over training
+    q: LocalSearch
+
+    @property
+    def space(self) -> Space:
+        return self.config.space
+
+    @property
+    def kernel(self) -> Gibbs:
+        return Gibbs(self.config.num_values)
+
+    def sample(self, n: int, *, z: Any = None, seed: int = 0, num_sweeps: int = 1) -> np.ndarray:
+        """n draws from q [n, d], each improved by Gibbs sweeps under f (with 0, q as it is).
+
+        z is one condition for all or a row for each. A larger n keeps the first draws as they are.
+        """
+        require(n >= 1, f"n must be at least 1, got {n}")
+        require(num_sweeps >= 0, f"num_sweeps must not be negative, got {num_sweeps}")
+        z = self._conditions(z, n)
+        return np.asarray(_sample(self, jax.random.key(seed), z, n, num_sweeps))
+
+    def energy(self, x: Any, z: Any = None) -> np.ndarray:
+        """f of each row of x [n, d]: log p(x | z) up to a constant that depends on z alone."""
+        x = self.space.check(np.asarray(x), "x")
+        return np.asarray(_energy(self, jnp.asarray(x), self._conditions(z, x.shape[0])))
+
+    def _conditions(self, z: Any, n: int) -> np.ndarray | None:
+        """z as a row for each of n examples."""
+        width = self.config.cond_dim
+        if z is None:
+            require(width == 0, f"this model has a condition: z must have {width} columns")
+            return None
+        require(width > 0, "this model was learned without a condition: leave out z")
+        z = np.atleast_1d(_numbers(z))
+        if z.ndim == 1:
+            z = z[:, None] if width == 1 else z[None]
+        require(
+            z.ndim == 2 and z.shape[0] in (1, n) and z.shape[1] == width,
+            f"z must have shape ({n}, {width}), or ({width},) for all alike, got {z.shape}",
+        )
+        return np.broadcast_to(z, (n, width))
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write a safetensors file: the arrays, and the config as JSON in its metadata."""
+        leaves = named_arrays({"f": self.f, "q": self.q})
+        content = safetensors.numpy.save(
+            {name: np.asarray(leaf) for name, leaf in leaves.items()},
+            metadata={"aloex": json.dumps(dataclasses.asdict(self.config))},
+        )
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        write_file(Path(path), content)
+
+
+def load(path: str | os.PathLike) -> Model:
+    """The model that `Model.save` wrote."""
+    try:
+        with safetensors.safe_open(path, framework="np") as file:
+            text = (file.metadata() or {}).get("aloex", "")
+            require(text != "", "it has no Aloex config")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        config = Config.from_dict(json.loads(text))
+        like = eqx.filter_eval_shape(build_networks, config, jax.random.key(0))
+        like = dict(zip("fq", like, strict=True))
+    except FileNotFoundError:
+        raise CheckpointError(f"there is no model file {path}; check the path") from None
+    except (OSError, safetensors.SafetensorError) as error:
+        raise CheckpointError(
+            f"{path} is not a safetensors file, or was cut short ({error}); copy or save it again"
+        ) from None
+    except (ValueError, TypeError) as error:
+        raise CheckpointError(
+            f"{path} is not a model that this version of Aloex can read: {error}"
+        ) from None
+    return Model(config, **_fill(path, like, arrays))
+
+
+def _fill(path, like: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The networks whose shapes are given, with the file's arrays in them."""
+    slots = named_arrays(like)
+    wanted, found = describe(slots), describe(arrays)
+    for name in {**wanted, **found}:
+        if wanted.get(name) != found.get(name):
+            raise CheckpointError(
+                f"{path} contradicts itself: {name} is {found.get(name, 'absent')} in it, but its "
+                f"config calls for {wanted.get(name, 'none')}; save the model again"
+            )
+    empty, static = eqx.partition(like, lambda a: isinstance(a, jax.ShapeDtypeStruct))
+    leaves = [jnp.asarray(arrays[name]) for name in slots]
+    return eqx.combine(jax.tree.unflatten(jax.tree.structure(empty), leaves), static)
+
+
+@eqx.filter_jit
+def _sample(model: Model, key, z, n: int, num_sweeps: int) -> Int[Array, "n dim"]:
+    def draw(row):
+        i, z = row
+        key_q, key_kernel = jax.random.split(jax.random.fold_in(key, i))
+        x = model.q.sample(key_q, z).last
+        if num_sweeps == 0:
+            return x
+        return run(model.kernel, key_kernel, x, model.f, z, num_steps=num_sweeps)
+
+    return jax.lax.map(draw, (jnp.arange(n), z), batch_size=min(n, MAX_BATCH))
+
+
+@eqx.filter_jit
+def _energy(model: Model, x, z) -> Float[Array, " n"]:
+    return jax.lax.map(lambda row: model.f(*row), (x, z), batch_size=min(len(x), MAX_BATCH))
+
+
+def learn(
+    x: Any,
+    z: Any = None,
+    *,
+    num_steps: int = 5000,
+    q0: str = "factorized",
+    seed: int = 0,
+    folder: str | os.PathLike | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    checkpoint_every: int = 1000,
+    log_every: int = 50,
+    on_log: Callable[[dict[str, Any]], None] | None = None,
+    **settings: Any,
+) -> Model:
+    """Learn a model of data x [n, d], or of x given conditions z ([n, c] numbers, or n of them).
+
+    Bits are told from categories by the data; `num_values` says more than the data can. Other
+    `settings` are the fields of `Config`. With a `folder` the run can be resumed and ends with
+    its model.safetensors; see `fit` for the rest, and for what interrupts it.
+    """
+    x = np.asarray(x)
+    if z is not None:
+        z = _numbers(z)
+        z = z[:, None] if z.ndim == 1 else z
+        require(z.ndim == 2, f"z must be a table [examples, columns], got shape {z.shape}")
+    config = _infer_config(x, z, {"q0": q0, **settings})
+    x = config.space.check(x, "x")
+    learner = build_learner(config)
+    key = jax.random.fold_in(jax.random.key(seed), INIT)
+    state = fit(
+        learner,
+        learner.init(*build_networks(config, key)),
+        x,
+        z,
+        seed=seed,
+        num_steps=num_steps,
+        batch_size=config.batch_size,
+        folder=folder,
+        resume=resume,
+        config=dataclasses.asdict(config),
+        checkpoint_every=checkpoint_every,
+        log_every=log_every,
+        progress=progress,
+        on_log=on_log,
+    )
+    model = Model(config, state.ema_f, state.q)
+    if folder is not None and devices.is_main():
+        model.save(Path(folder) / "model.safetensors")
+    return model
+
+
+def _infer_config(x: np.ndarray, z: np.ndarray | None, settings: dict[str, Any]) -> Config:
+    """The settings, with what the data says of the space."""
+    dim = x.shape[1] if x.ndim == 2 else 1
+    counts = np.issubdtype(x.dtype, np.integer)
+    inferred = {
+        "dim": dim,
+        "num_values": max(2, int(x.max(initial=0)) + 1) if counts else 2,
+        "cond_dim": 0 if z is None else z.shape[1],
+        "max_edits": min(16, dim),
+    }
+    names = {field.name for field in dataclasses.fields(Config)} - {"dim", "cond_dim"}
+    unknown = sorted(settings.keys() - names)
+    require(not unknown, f"unknown settings {unknown}; there are {sorted(names)}")
+    return Config.from_dict(inferred | settings)
+
+
+def _numbers(z: Any) -> np.ndarray:
+    """Conditions as finite float32 numbers."""
+    try:
+        z = np.asarray(z, np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"z must hold numbers: {error}") from None
+    require(bool(np.isfinite(z).all()), "z must be finite, but has NaN or infinite values")
+    return z

@@ -1,0 +1,204 @@
+"""The loop: resuming bit for bit, stopping, dying, and saying what is wrong."""
+
+import functools
+import io
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toy
+from rich.console import Console
+from toy import SETTINGS, Toy, X, metrics, same, train
+
+from aloex.errors import CheckpointError, InputError, NonFiniteLossError
+from aloex.learning import RunFolder, Stopped, fit, progress
+
+PROGRAM = [sys.executable, str(Path(toy.__file__))]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The state and the folder of a run of 60 steps that nothing interrupted."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    return train(folder, 60), folder
+
+
+@pytest.mark.parametrize("stop_at", [7, 10, 45])
+def test_resumed_run_equals_the_whole_one(whole, tmp_path, stop_at):
+    train(tmp_path / "run", stop_at)
+    resumed = train(tmp_path / "run", 60, resume=True)
+    assert same(resumed, whole[0])
+    theirs, ours = metrics(whole[1]), metrics(tmp_path / "run")
+    assert ours[-1] == theirs[-1]
+    if stop_at % SETTINGS["log_every"] == 0:
+        assert ours == theirs
+    assert int(resumed.step) == 60
+
+
+def test_chunks_do_not_change_a_bit(whole):
+    assert same(whole[0], train(None, 60, log_every=1, checkpoint_every=10**6))
+    assert same(whole[0], train(None, 60, log_every=1000, checkpoint_every=7))
+    assert not same(whole[0], train(None, 60, seed=1))
+
+
+def test_the_state_given_is_not_used_up():
+    learner, rows = Toy(), []
+    state = learner.init()
+    trained = fit(learner, state, X, num_steps=5, **SETTINGS, progress=False, on_log=rows.append)
+    assert np.array_equal(state.logits, np.zeros(4)) and not np.array_equal(trained.logits, [0] * 4)
+    assert [row["step"] for row in rows] == [5]
+
+
+def test_rows_are_means_over_their_steps():
+    every, means = [], []
+    train(None, 20, log_every=1, on_log=every.append)
+    train(None, 20, log_every=8, on_log=means.append)
+    assert [row["step"] for row in means] == [8, 10, 16, 20]  # logs and checkpoints
+    np.testing.assert_allclose(
+        means[2]["loss"], np.mean([row["loss"] for row in every[10:16]]), rtol=1e-6
+    )
+
+
+def test_training_longer_is_a_fair_wish(whole, tmp_path):
+    train(tmp_path / "run", 30)
+    assert same(train(tmp_path / "run", 60, resume=True), whole[0])
+    assert metrics(tmp_path / "run") == metrics(whole[1])
+    assert same(train(tmp_path / "run", 60, resume=True), whole[0])  # nothing left to do
+    with pytest.raises(InputError, match=r"at step 60 already.*num_steps=30"):
+        train(tmp_path / "run", 30, resume=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_stop_cleanly(number, tmp_path):
+    folder = tmp_path / "run"
+    with subprocess.Popen(
+        [*PROGRAM, str(folder), "10000000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()  # training has begun
+        child.send_signal(number)
+        out, err = child.communicate()
+    assert child.returncode == toy.STOPPED
+    word, step, latest = out.splitlines()[-1].split()
+    assert word == "stopped" and step == latest
+    assert err.splitlines() == [
+        f"stopped at step {step} of 10000000; go on with --resume (resume=True in Python) "
+        f"in the folder {folder}"
+    ]
+    assert metrics(folder)[-1]["step"] == int(step)
+
+
+def test_signal_in_this_process_stops_and_puts_the_handlers_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(Stopped, match="stopped at step 5 of 100; there is no folder") as caught:
+        train(None, 100, on_log=lambda row: signal.raise_signal(signal.SIGTERM))
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert same(caught.value.state, train(None, 5))
+
+
+def test_second_sigint_interrupts_at_once():
+    def twice(row):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(None, 100, on_log=twice)
+
+
+# With 60 steps and a checkpoint every 10 there are two renames to make the folder, then two for
+# each checkpoint (manifest, folder), and one more to discard an old one from the fourth on.
+@pytest.mark.parametrize("die_at", [3, 5, 6, 11, 12])
+def test_kill_inside_a_checkpoint_loses_one_interval_at_most(whole, tmp_path, die_at):
+    child = subprocess.run(
+        [*PROGRAM, str(tmp_path / "run"), "60", str(die_at)], text=True, stdout=-1
+    )
+    assert child.returncode == -signal.SIGKILL
+    said = int(child.stdout.split()[-1])
+    kept = RunFolder(tmp_path / "run").latest_step() or 0
+    assert said - kept <= SETTINGS["checkpoint_every"]
+    assert same(train(tmp_path / "run", 60, resume=True), whole[0])
+    assert metrics(tmp_path / "run") == metrics(whole[1])
+
+
+def test_kill_at_any_moment(whole, tmp_path):
+    with subprocess.Popen([*PROGRAM, str(tmp_path / "run"), "60"], stdout=-1, text=True) as child:
+        assert child.stdout is not None
+        said = [child.stdout.readline() for _ in range(4)][-1]
+        child.kill()
+    kept = RunFolder(tmp_path / "run").latest_step() or 0
+    assert int(said) - kept <= SETTINGS["checkpoint_every"]
+    assert same(train(tmp_path / "run", 60, resume=True), whole[0])
+    assert metrics(tmp_path / "run") == metrics(whole[1])
+
+
+def test_nan_names_step_quantity_and_last_good_checkpoint(tmp_path):
+    folder = tmp_path / "run"
+    with pytest.raises(
+        NonFiniteLossError, match=r"loss became nan at step 33; .*000000030"
+    ) as error:
+        train(folder, 60, learner=Toy(nan_at=33))
+    assert str(folder / "checkpoints") in str(error.value)
+    assert RunFolder(folder).latest_step() == 30
+    assert metrics(folder)[-1]["step"] == 30
+    with pytest.raises(NonFiniteLossError, match="no checkpoint was saved"):
+        train(None, 60, learner=Toy(nan_at=33))
+
+
+def test_infinite_weights_are_never_saved(tmp_path):
+    with pytest.raises(NonFiniteLossError, match=r"in steps 6 to 10.*no checkpoint"):
+        train(tmp_path / "run", 60, learner=Toy(inf_weights_at=10))  # its loss is finite still
+    assert RunFolder(tmp_path / "run").latest_step() is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"num_steps": -1}, "num_steps must not be negative, got -1"),
+        ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
+        ({"checkpoint_every": 0}, "checkpoint_every must be at least 1, got 0"),
+        ({"log_every": -5}, "log_every must be at least 1, got -5"),
+        ({"seed": -1}, "seed must be in"),
+        ({"resume": True}, "needs the folder"),
+        ({"x": X[:0]}, "x is empty"),
+        ({"x": X[0]}, r"got shape \(4,\)"),
+        ({"x": X / 2}, "integers, got float64"),
+        ({"z": X[:7]}, r"\(50, 4\) and \(7, 4\)"),
+    ],
+)
+def test_wrong_arguments(change, message):
+    arguments = {"x": X, "num_steps": 5, "progress": False, **change}
+    with pytest.raises(InputError, match=message):
+        fit(Toy(), Toy().init(), **arguments)
+
+
+def test_other_data_is_another_run(tmp_path):
+    train(tmp_path / "run", 10)
+    with pytest.raises(CheckpointError, match="data="):
+        fit(
+            Toy(), Toy().init(), 1 - X, num_steps=10, folder=tmp_path / "run", resume=True,
+            **SETTINGS,
+        )  # fmt: skip
+
+
+def test_progress_bar_on_a_terminal(monkeypatch):
+    screen = io.StringIO()
+    terminal = functools.partial(Console, file=screen, force_terminal=True, width=100)
+    monkeypatch.setattr(progress, "Console", lambda stderr: terminal())
+    with pytest.raises(Stopped):
+        train(None, 20, progress=True, on_log=lambda row: signal.raise_signal(signal.SIGTERM))
+    assert " 5/20" in screen.getvalue() and "loss 0." in screen.getvalue()
+    assert "stopped at step 5 of 20" in screen.getvalue()
+
+
+def test_progress_is_told_on_stderr_and_can_be_silenced(capsys):
+    train(None, 20, progress=True)
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.startswith("step 20 of 20, loss ")
+    train(None, 20)
+    assert capsys.readouterr() == ("", "")
