@@ -29,11 +29,11 @@ def test_pack_lays_out_the_marked_entries_in_order(capacity, marks):
     rows = pack_jit(jnp.array(marks).reshape(SHAPE), capacity)
     marked = [i for i, mark in enumerate(marks) if mark]
     kept = marked[:capacity]
-    assert rows.index[rows.live].tolist() == kept
+    assert rows.entry[rows.live].tolist() == kept
     assert rows.live.tolist() == [row < len(kept) for row in range(capacity)]
     fits = [not mark or i in kept for i, mark in enumerate(marks)]
     assert rows.fits.tolist() == np.reshape(fits, SHAPE).tolist()
-    assert all(0 <= i < len(marks) for i in rows.index.tolist())
+    assert all(0 <= i < len(marks) for i in rows.entry.tolist())
 
     values = jnp.arange(1.0, 1 + capacity)
     expected = np.zeros(len(marks))

@@ -1,6 +1,17 @@
 """Discrete energy-based models with a learned local-search sampler (the ALOE method)."""
 
-from aloex import energies, errors, exact, kernels, learning, proposals, samplers, spaces
+from aloex import (
+    cursor,
+    energies,
+    errors,
+    exact,
+    kernels,
+    learning,
+    proposals,
+    samplers,
+    spaces,
+    trajectory,
+)
 from aloex.learning import Model, learn, load
 
 __version__ = "0.1.0"
@@ -8,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Model",
     "__version__",
+    "cursor",
     "energies",
     "errors",
     "exact",
@@ -18,4 +30,5 @@ __all__ = [
     "proposals",
     "samplers",
     "spaces",
+    "trajectory",
 ]

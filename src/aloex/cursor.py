@@ -49,7 +49,7 @@ def start(f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> Cursor:
 
 def change(f: Energy, cursor: Cursor, i: Int[Array, ""] | int, v: Int[Array, ""]) -> Cursor:
     """The cursor after setting site i to v: one energy evaluation."""
-    x = cursor.x.at[i].set(v)
+    x = cursor.x.at[i].set(v.astype(cursor.x.dtype))
     if not isinstance(f, Incremental) or cursor.hidden is None:
         return cursor._replace(x=x, value=f(x, cursor.z))
     hidden = cursor.hidden + f.site(i, v) - f.site(i, cursor.x[i])

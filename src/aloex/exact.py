@@ -66,7 +66,7 @@ def site_matrix(
     """The transition matrix that redraws site i with log probabilities `log_conditional(x)`."""
     states = space.enumerate()
     log_probs = jax.vmap(log_conditional)(states)
-    values = jnp.arange(space.num_values)
+    values = jnp.arange(space.num_values, dtype=states.dtype)
     to = jax.vmap(lambda x: jax.vmap(lambda v: space.index(x.at[i].set(v)))(values))(states)
     matrix = jnp.zeros((space.size, space.size), log_probs.dtype)
     return matrix.at[jnp.arange(space.size)[:, None], to].set(jnp.exp(log_probs))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.errors import require
-from aloex.spaces import Bits, Space
+from aloex.spaces import Bits, Sequences, Space
 
 
 @jax.custom_jvp
@@ -65,7 +65,8 @@ class Features(eqx.Module):
         if isinstance(space, Bits):
             self.embedding = None
         else:
-            self.embedding = jax.random.normal(key, (space.num_values, embed_dim))
+            num_symbols = space.num_values + isinstance(space, Sequences)  # and the padding
+            self.embedding = jax.random.normal(key, (num_symbols, embed_dim))
 
     @property
     def size(self) -> int:

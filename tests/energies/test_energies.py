@@ -16,7 +16,7 @@ from aloex.samplers import (
     PositionValue,
     Stop,
 )
-from aloex.spaces import Bits, Categorical
+from aloex.spaces import Bits, Categorical, Sequences
 from stats import compiled, condition, randomised
 
 BITS, CATEGORIES = Bits(4), Categorical(3, 4)
@@ -87,6 +87,16 @@ def test_refresh_removes_rounding_errors():
     c = cursor.start(f, jnp.array([0, 1, 1, 0]))
     drifted = c._replace(hidden=c.hidden + 1.0)
     np.testing.assert_allclose(cursor.refresh(f, drifted).hidden, c.hidden)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="Features has no embedding for the padding and takes the last token's",
+)
+def test_padding_is_not_a_token():
+    f = randomised(MLP, Sequences(2, 3), hidden=(4,))
+    assert f(jnp.array([1, 3])) != f(jnp.array([1, 2]))
 
 
 NETWORKS = [MLP, Stop, Flip, PositionValue, Factorized, AutoregressiveMLP, AutoregressiveRNN]

@@ -58,20 +58,22 @@ def test_negatives_follow_q_and_then_the_kernel(num_kernel_steps):
     q = tiny_search(TINY, max_edits=2, cond_dim=2)
     kernel = Gibbs(scan="random")
     aloe = ALOE(kernel, Inverse(space=TINY, max_edits=2), num_kernel_steps=num_kernel_steps)
-    z = jnp.tile(jnp.eye(2), (10_000, 1))
+    z = jnp.tile(jnp.eye(2), (10, 1))
 
     @compiled
     def draw_and_matrices(f, q):
-        x_neg, num_edits = aloe.negatives(jax.random.split(jax.random.key(0), len(z)), f, q, z)
+        keys = jax.random.split(jax.random.key(0), (1000, len(z)))
+        x_neg, num_edits = jax.vmap(lambda keys: aloe.negatives(keys, f, q, z))(keys)
         marginals = jax.vmap(lambda z: jnp.exp(exact.log_marginal(q, TINY, z)))(z[:2])
         matrices = jax.vmap(lambda z: kernel.transition_matrix(TINY, f, z))(z[:2])
-        return jax.vmap(TINY.index)(x_neg), num_edits, marginals, matrices
+        return jax.vmap(jax.vmap(TINY.index))(x_neg), num_edits, marginals, matrices
 
     drawn, num_edits, marginals, matrices = (np.asarray(a) for a in draw_and_matrices(f, q))
     for i in range(2):
         law = marginals[i] @ np.linalg.matrix_power(matrices[i], num_kernel_steps)
-        assert_draws_match(np.bincount(drawn[i::2], minlength=TINY.size), law)
-    assert set(num_edits.tolist()) == {0, 1, 2}
+        counts = np.bincount(drawn[:, i::2].reshape(-1), minlength=TINY.size)
+        assert_draws_match(counts, law)
+    assert set(num_edits.reshape(-1).tolist()) == {0, 1, 2}
 
 
 @pytest.mark.parametrize(("step", "decay_now"), [(0, 0.1), (5, 0.4), (71, 0.888888), (10**6, 0.9)])
@@ -103,7 +105,7 @@ def test_bad_arguments(arguments, message):
 
 # Short runs
 
-SPACE, MAX_EDITS, BATCH = Bits(6), 3, 64
+SPACE, MAX_EDITS, BATCH = Bits(6), 3, 32
 BOUND_F, BOUND_Q = 0.1, 0.4
 
 
@@ -154,7 +156,7 @@ def divergences(f, q, log_data, z):
     return exact.kl(log_data, log_p), exact.kl(log_p, exact.log_marginal(q, SPACE, z))
 
 
-def train(seed, *, cond_dim=0, num_steps=1000, **settings):
+def train(seed, *, cond_dim=0, num_steps=1500, **settings):
     """The exact divergences, a row for each condition, before and after a run of ALOE."""
     num_conditions = max(1, cond_dim)
     log_data = jnp.asarray(
@@ -188,8 +190,8 @@ def train(seed, *, cond_dim=0, num_steps=1000, **settings):
 def test_a_short_run_learns_f_and_q(settings):
     """KL(data || p_f) falls below BOUND_F and KL(p_f || q) below BOUND_Q, for every condition.
 
-    Seen with seeds 0, 1, 2: at most 0.03 and 0.17. A q that had stayed where it was, uniform, would
-    be about 1.5 away from p_f.
+    Seen with seeds 0, 1, 2: at most 0.024 and 0.20. A q that had stayed where it was, uniform,
+    would be about 1.5 away from p_f.
     """
     before, after = train(0, **settings)
     assert before[:, 0].min() > 1
@@ -222,7 +224,7 @@ def iterate_q(seed, num_steps=600):
 
 
 def test_power_iteration_alone_moves_q_towards_p_f():
-    """Seen with seeds 0, 1, 2: 0.011 to 0.013 after 600 steps."""
+    """Seen with seeds 0, 1, 2: 0.011 to 0.015 after 600 steps."""
     before, after = iterate_q(1)
     assert before > 1
     assert after < 0.05

@@ -114,16 +114,24 @@ UNBIASED = Inverse(space=SPACE, max_edits=MAX_EDITS)
 SHORTEST = Inverse(space=SPACE, max_edits=MAX_EDITS, repeats=False)
 
 
+@cache
+def from_draws(proposal, n):
+    """Estimates from n trajectories, a row for each repeat; with the printed weights as well."""
+    num_repeats = {8: 256, 64: 128, 512: 64}[n]
+    losses = (surrogate, printed) if proposal is UNBIASED else (surrogate,)
+    found = estimates(Q, losses, proposal, jax.random.key(n), num_repeats, n)
+    return [np.asarray(rows) for rows in found]
+
+
 def test_the_estimate_tends_to_the_exact_gradient():
-    """The error falls like 1 / sqrt(N); at N = 1024 no bias is left that 64 repeats could see."""
-    true = exact_gradient()
-    errors = {}
-    for n in (16, 1024):
-        found = np.asarray(estimates(Q, (surrogate,), UNBIASED, jax.random.key(0), 64, n)[0])
+    """The error falls like 1 / sqrt(N); at N = 512 no bias is left that 64 repeats could see."""
+    true, errors = exact_gradient(), {}
+    for n in (8, 512):
+        found = from_draws(UNBIASED, n)[0]
         errors[n] = np.sqrt(np.mean([relative_error(row, true) ** 2 for row in found]))
     assert_mean_matches(found, true)
-    assert errors[1024] < 0.1
-    assert errors[1024] < errors[16] / 4  # 8 in the limit
+    assert errors[512] < 0.2
+    assert errors[512] < errors[8] / 4  # 8 in the limit
 
 
 def length(found):
@@ -133,11 +141,10 @@ def length(found):
 
 
 def test_the_printed_weights_shrink_with_n_and_ours_do_not():
-    """Seen at N = 8, 64, 512: 1.01, 1.00, 1.00 with our weights, 0.27, 0.034, 0.0042 as printed."""
+    """Seen at N = 8, 64, 512: 1.03, 1.00, 1.00 with our weights, 0.27, 0.034, 0.0042 as printed."""
     lengths = {}
-    for n, num_repeats in ((8, 256), (64, 128), (512, 64)):
-        found = estimates(Q, (surrogate, printed), UNBIASED, jax.random.key(1), num_repeats, n)
-        lengths[n] = [length(rows) for rows in found]
+    for n in (8, 64, 512):
+        lengths[n] = [length(rows) for rows in from_draws(UNBIASED, n)]
     ours, theirs = zip(*lengths.values(), strict=True)
     np.testing.assert_array_less(np.abs(np.array(ours) - 1), [0.2, 0.08, 0.03])
     assert theirs[1] < theirs[0] / 4  # 1/8 in the limit
@@ -159,7 +166,7 @@ def test_without_repeats_a_bias_stays():
     """Draws tend to the gradient over shortest paths, which is not the gradient of log q(x)."""
     biased, true = limit_of_shortest_paths(), exact_gradient()
     assert relative_error(biased, true) > 0.2
-    found = np.asarray(estimates(Q, (surrogate,), SHORTEST, jax.random.key(2), 64, 1024)[0])
+    (found,) = from_draws(SHORTEST, 512)
     assert_mean_matches(found, biased)
     assert relative_error(found.mean(axis=0), biased) < 0.02
     with pytest.raises(AssertionError, match="means are off"):
@@ -179,7 +186,7 @@ def test_info_of_all_trajectories():
     expected = compiled(exact.log_marginal)(Q, SPACE).mean() - np.log(n)
     np.testing.assert_allclose(info.log_q, expected, rtol=1e-12)
     np.testing.assert_allclose(info.ess, np.mean(1 / np.sum(posterior**2, axis=1)), rtol=1e-12)
-    assert info.num_left_out == 0
+    assert info.left_out == 0
 
 
 def test_trajectories_without_room_have_no_weight():
@@ -194,7 +201,7 @@ def test_trajectories_without_room_have_no_weight():
     fitting = jax.tree.map(lambda a: a[:, :kept], batch)
     expected, _ = compiled(surrogate)(Q, X[None], fitting, jnp.zeros((1, kept)))
     np.testing.assert_allclose(loss, expected, rtol=1e-12)
-    assert info.num_left_out == batch.num_edits.shape[1] - kept
+    np.testing.assert_allclose(info.left_out, 1 - kept / batch.num_edits.size, rtol=1e-12)
 
 
 def test_q_loss_is_the_surrogate_of_fresh_trajectories():

@@ -7,6 +7,7 @@ import jax
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.cursor import Energy
+from aloex.errors import require
 from aloex.kernels.base import Kernel
 from aloex.spaces import Space
 
@@ -20,6 +21,9 @@ class Compose(eqx.Module):
     """One step is a step of each kernel in turn (each starts afresh: one evaluation of f more)."""
 
     kernels: tuple[Kernel, ...]
+
+    def __check_init__(self):
+        require(len(self.kernels) > 0, "Compose needs at least one kernel, got none")
 
     def init(
         self, key: Key[Array, ""], x: Int[Array, " dim"], f: Energy, z: Array | None = None

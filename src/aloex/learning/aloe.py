@@ -47,7 +47,7 @@ class Info(NamedTuple):
 
 
 def clipped_adam(learning_rate: float = 1e-3, clip: float = 5.0) -> optax.GradientTransformation:
-    """Adam on gradients whose norm is clipped: the paper's optimizer for f and for q."""
+    """Adam on gradients whose norm is clipped, as the paper's authors train f and q."""
     return optax.chain(optax.clip_by_global_norm(clip), optax.adam(learning_rate))
 
 

@@ -59,6 +59,6 @@ def q_loss(
 ) -> tuple[Float[Array, ""], QInfo]:
     """The surrogate with N fresh trajectories for each x."""
     draw = lambda key, x, z: proposal.sample_many(key, x, z, num_trajectories)
-    trajectories, log_s = jax.vmap(draw)(keys, x, z)
+    trajectories, log_s = jax.lax.optimization_barrier(jax.vmap(draw)(keys, x, z))
     room = proposal.room(x.shape[0], num_trajectories)
     return surrogate(q, x, trajectories, log_s.astype(jnp.result_type(float)), z, room)

@@ -27,7 +27,7 @@ from aloex.errors import require
 from aloex.spaces import Space
 from aloex.trajectory import Room, Trajectory
 
-RISK = 1e-6  # accepted probability, per batch, that a trajectory finds no room and is left out
+RISK = 1e-6  # accepted probability that a batch overflows a buffer, and trajectories are left out
 
 
 class Inverse(eqx.Module):

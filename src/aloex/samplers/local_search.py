@@ -133,6 +133,11 @@ def score(
     found no room (log q is -inf there).
     """
     num_targets, n = trajectories.num_edits.shape
+    require(
+        trajectories.max_edits == q.max_edits,
+        f"trajectories of max_edits={trajectories.max_edits} cannot be scored by a search of "
+        f"max_edits={q.max_edits}: give proposal and search the same number",
+    )
     if room is None:
         every = num_targets * n
         room = Room(every * q.max_edits, every, (every,) * x.shape[1])
@@ -180,7 +185,8 @@ def _score_starts(q, x, trajectories: Trajectory, first, z, room: Room):
     first = jnp.argmax(same, axis=2)
     rows = pack((t > 0) & (first == jnp.arange(n)), room.starts)
     target, j = jnp.unravel_index(rows.entry, (num_targets, n))
-    starts = trajectories.first[target, j]
+    # A row left over repeats its target, which as a variant without changes needs no scoring.
+    starts = jnp.where(rows.live[:, None], trajectories.first[target, j], x[target])
     if hasattr(q.q0, "log_prob_near"):
         log_q0_x, log_q0, fits = q.q0.log_prob_near(x, starts, target, z, room.changed_before)
     else:

@@ -1,0 +1,48 @@
+# make demo    train a model on built-in data and write demo/report.html
+# make test    style, types, import rules and all tests
+# make bench   speed against PyTorch, and how step time grows (CPU or, if there is one, GPU)
+#
+# Each sets up what it needs in .venv first. PYTHON chooses the interpreter (3.11 or newer).
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p && break; done)
+BIN := .venv/bin
+SUDO := $(shell [ "$$(id -u)" = 0 ] || (command -v sudo >/dev/null && sudo -n true 2>/dev/null && echo sudo) || echo no)
+
+.PHONY: demo test lint bench venv clean
+.DELETE_ON_ERROR:
+
+demo: .venv/ready
+	$(BIN)/aloex demo --out demo
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --warnings
+	$(BIN)/lint-imports
+
+bench: .venv/bench
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/speed.py --scaling
+
+venv: .venv/ready
+
+.venv/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || \
+	  { echo "Aloex needs Python 3.11 or newer, found: $$($(PYTHON) --version 2>&1); set PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || [ "$(SUDO)" = no ] || \
+	  { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq python3-venv; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "Python's venv module is missing: install the package python3-venv, then try again"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+.venv/bench: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	touch $@
+
+clean:
+	rm -rf .venv demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,34 @@
+"""The `aloex` command: its parts joined, and errors told as one clear line."""
+
+import sys
+
+import typer
+
+from aloex.cli import core, demo
+from aloex.errors import AloexError
+from aloex.learning.fit import Stopped
+
+app = typer.Typer(
+    name="aloex",
+    help="Discrete energy-based models with a learned local-search sampler.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("learn")(core.learn)
+app.command("sample")(core.sample)
+app.command("demo")(demo.demo)
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one line and exit status 2, an interruption is 130."""
+    try:
+        app()
+    except Stopped:
+        sys.exit(130)  # it has said where it stopped and how to go on
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except AloexError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
