@@ -115,7 +115,7 @@ def streamed_log_z(
     space: Bits,
     z: Array | None = None,
     *,
-    log2_chunk: int = 18,
+    log2_chunk: int = 20,
     precision: Literal["highest", "tensorfloat32", "bfloat16"] = "tensorfloat32",
 ) -> float:
     """log Z_f of an MLP energy by visiting all 2^dim states, 2^log2_chunk at a time.

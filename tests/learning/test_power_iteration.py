@@ -64,7 +64,7 @@ def gradients_from_all(q, space, trajectories, z):
 
 @pytest.mark.parametrize(
     ("space", "max_edits", "cond_dim"),
-    [(SPACE, MAX_EDITS, 0), (SPACE, 1, 2), (Categorical(2, 3), 2, 0)],
+    [(SPACE, MAX_EDITS, 0), (Categorical(2, 3), 2, 2)],
     ids=repr,
 )
 def test_all_trajectories_give_the_exact_gradient(space, max_edits, cond_dim):

@@ -59,6 +59,13 @@ class Gibbs(eqx.Module):
             sites = jax.random.randint(key_sites, (dim,), 0, dim)
         noise = jax.random.gumbel(key_noise, (dim, self.num_values), cursor.value.dtype)
 
+        def flip(cursor, site_and_noise):
+            """The update of a bit, which has a single other value."""
+            site, noise = site_and_noise
+            other = change(f, cursor, site, 1 - cursor.x[site])
+            flips = other.value + noise[1] > cursor.value + noise[0]
+            return jax.tree.map(lambda a, b: jnp.where(flips, a, b), other, cursor), flips
+
         def update(cursor, site_and_noise):
             site, noise = site_and_noise
             others = self._others(f, cursor, site)
@@ -69,7 +76,9 @@ class Gibbs(eqx.Module):
             new = jax.tree.map(lambda a, b: jnp.where(choice == 0, a, b), cursor, picked)
             return new, choice != 0
 
-        cursor, changed = jax.lax.scan(update, cursor, (sites, noise), unroll=1 if on_cpu() else 8)
+        update = flip if self.num_values == 2 else update
+        unroll = 1 if on_cpu() else 8
+        cursor, changed = jax.lax.scan(update, cursor, (sites, noise), unroll=unroll)
         return cursor, jnp.sum(changed, dtype=jnp.int32)
 
     def _others(self, f: Energy, cursor: Cursor, site) -> Cursor:
