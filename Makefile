@@ -4,7 +4,8 @@
 #
 # Each sets up what it needs in .venv first. PYTHON chooses the interpreter (3.11 or newer).
 
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p && break; done)
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && exit; done; echo python3)
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || (command -v sudo >/dev/null && sudo -n true 2>/dev/null && echo sudo) || echo no)
 

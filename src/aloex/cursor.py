@@ -17,6 +17,10 @@ Energy = Callable[..., Any]  # f(x, z=None) -> scalar
 class Incremental(Protocol):
     """What an energy may offer beyond being called."""
 
+    def __call__(self, x: Array, z: Array | None = None) -> Array:
+        """f(x, z)."""
+        ...
+
     def hidden(self, x: Array, z: Array | None = None) -> Array:
         """h(x, z), the sum of the sites' vectors and z's part."""
         ...
@@ -50,10 +54,10 @@ def start(f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> Cursor:
 def change(f: Energy, cursor: Cursor, i: Int[Array, ""] | int, v: Int[Array, ""]) -> Cursor:
     """The cursor after setting site i to v: one energy evaluation."""
     x = cursor.x.at[i].set(v.astype(cursor.x.dtype))
-    if not isinstance(f, Incremental) or cursor.hidden is None:
-        return cursor._replace(x=x, value=f(x, cursor.z))
-    hidden = cursor.hidden + f.site(i, v) - f.site(i, cursor.x[i])
-    return cursor._replace(x=x, value=f.head(hidden), hidden=hidden)
+    if isinstance(f, Incremental) and cursor.hidden is not None:
+        hidden = cursor.hidden + f.site(i, v) - f.site(i, cursor.x[i])
+        return cursor._replace(x=x, value=f.head(hidden), hidden=hidden)
+    return cursor._replace(x=x, value=f(x, cursor.z))
 
 
 def refresh(f: Energy, cursor: Cursor) -> Cursor:

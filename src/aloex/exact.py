@@ -125,6 +125,7 @@ def streamed_log_z(
     chunks are added up in float64. `precision` is that of the matrix products on an accelerator.
     """
     require(isinstance(f, Incremental), "streamed_log_z needs an energy with hidden, site and head")
+    require(log2_chunk >= 1, f"log2_chunk must be at least 1, got {log2_chunk}")
     num_low = min(space.dim, log2_chunk, 16)
     num_rows = 2 ** max(0, min(space.dim, log2_chunk) - num_low)  # high states in one chunk
     low = jnp.pad(Bits(num_low).enumerate(), ((0, 0), (space.dim - num_low, 0)))

@@ -194,6 +194,11 @@ class Sequences:
         return data
 
 
+def require_fixed_length(space: Space, what: str) -> None:
+    """An `InputError` for parts that change sites in place and know no padding."""
+    require(not isinstance(space, Sequences), f"{what} needs Bits or Categorical, got {space}")
+
+
 def _digits(numbers: np.ndarray, length: int, base: int) -> np.ndarray:
     """Each number's `length` digits in `base`, most significant first."""
     return (numbers[:, None] // base ** np.arange(length - 1, -1, -1) % base).astype(np.int32)

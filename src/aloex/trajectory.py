@@ -58,7 +58,11 @@ def pack(marked: Bool[Array, " *shape"], capacity: int) -> Rows:
     """Collect the marked entries of an array into a buffer of `capacity` rows, in order."""
     rank = jnp.cumsum(marked.reshape(-1)) - 1
     row = jnp.where(marked.reshape(-1), rank, capacity)
-    entry = jnp.zeros(capacity, jnp.int32).at[row].set(jnp.arange(row.shape[0]), mode="drop")
+    entry = (
+        jnp.zeros(capacity, jnp.int32)
+        .at[row]
+        .set(jnp.arange(row.shape[0], dtype=jnp.int32), mode="drop")
+    )
     live = jnp.arange(capacity) <= rank[-1]
     return Rows(entry, live, ~marked | (rank < capacity).reshape(marked.shape))
 

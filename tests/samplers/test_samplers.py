@@ -482,3 +482,14 @@ def test_spare_starts_take_no_room_from_changed_prefixes(order):
     room = Room(edits=dim, starts=dim + 20, changed_before=tuple(range(dim)))
     _, fits = score_jit(q, x, trajectories, None, room)
     assert fits.all()
+
+
+@pytest.mark.parametrize("part", [Factorized, AutoregressiveMLP, PositionValue, Flip])
+def test_parts_that_know_no_padding_refuse_sequences(part):
+    with pytest.raises(InputError, match="got Sequences"):
+        part(Sequences(3, 2), key=jax.random.key(0))
+
+
+def test_flip_is_for_bits():
+    with pytest.raises(InputError, match="PositionValue"):
+        Flip(Categorical(3, 3), key=jax.random.key(0))

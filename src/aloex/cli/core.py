@@ -1,7 +1,7 @@
 """`aloex learn` and `aloex sample`: models of tables of integers, without writing Python."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -40,7 +40,7 @@ def learn(
     conditions = None if z is None else read_table(z)
     if distributed or coordinator is not None:
         devices.initialize(coordinator, num_processes, process_id)
-    settings = {} if max_edits is None else {"max_edits": max_edits}
+    settings: dict[str, Any] = {} if max_edits is None else {"max_edits": max_edits}
     learn_model(
         x,
         conditions,

@@ -38,11 +38,13 @@ def surrogate(
     """A loss whose gradient is minus the estimate of the mean of grad log q(x)."""
     log_q, fits = score(q, x, trajectories, z, room)
     log_w = jnp.where(fits, jax.lax.stop_gradient(log_q) - log_s, -jnp.inf)
-    weights = jnp.where(fits.any(axis=1, keepdims=True), jax.nn.softmax(log_w, axis=1), 0)
+    weights = jnp.where(fits.any(axis=1)[:, None], jax.nn.softmax(log_w, axis=1), 0)
     loss = -jnp.mean(jnp.sum(weights * jnp.where(fits, log_q, 0), axis=1))
+    # Over the targets with a trajectory left; all of them, but for an overflow.
+    found = fits.any(axis=1)
     info = QInfo(
-        log_q=jnp.mean(jax.nn.logsumexp(log_w, axis=1)) - jnp.log(log_s.shape[1]),
-        ess=jnp.mean(1 / jnp.sum(weights**2, axis=1)),
+        log_q=jnp.mean(jax.nn.logsumexp(log_w, axis=1), where=found) - jnp.log(log_s.shape[1]),
+        ess=jnp.mean(1 / jnp.sum(weights**2, axis=1), where=found),
         left_out=jnp.mean(~fits, dtype=log_q.dtype),
     )
     return loss, info

@@ -24,7 +24,7 @@ from jaxtyping import Array, Float, Int, Key
 from scipy.special import gammaln
 
 from aloex.errors import require
-from aloex.spaces import Space
+from aloex.spaces import Space, require_fixed_length
 from aloex.trajectory import Room, Trajectory
 
 RISK = 1e-6  # accepted probability that a batch overflows a buffer, and trajectories are left out
@@ -40,6 +40,7 @@ class Inverse(eqx.Module):
     repeats: bool = eqx.field(static=True, kw_only=True, default=True)
 
     def __check_init__(self):
+        require_fixed_length(self.space, "Inverse")
         require(self.max_edits >= 0, f"max_edits must not be negative, got {self.max_edits}")
         require(0 < self.stop_prob < 1, f"stop_prob must be in (0, 1), got {self.stop_prob}")
         require(
@@ -92,9 +93,9 @@ class Inverse(eqx.Module):
 
     def _walk_of_draw(self, n: int) -> np.ndarray:
         """Which walk each draw follows: the longest first, each joins where all are longer."""
-        walk, shortest = np.zeros(n, int), []
+        walk, shortest, probs = np.zeros(n, int), [], self._stratified(n)
         for j in reversed(range(n)):
-            lengths = np.flatnonzero(self._stratified(n)[j])
+            lengths = np.flatnonzero(probs[j])
             joins = [w for w, least in enumerate(shortest) if lengths.max() < least]
             if joins:
                 walk[j] = joins[0]

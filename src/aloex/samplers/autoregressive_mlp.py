@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex.errors import require
 from aloex.nets import Dense, Features, elu, on_cpu
-from aloex.spaces import Space
+from aloex.spaces import Space, require_fixed_length
 
 
 class AutoregressiveMLP(eqx.Module):
@@ -45,6 +45,7 @@ class AutoregressiveMLP(eqx.Module):
         dtype: Any = None,
         key: Key[Array, ""],
     ):
+        require_fixed_length(space, "AutoregressiveMLP")
         key_features, key_head, *keys = jax.random.split(key, 2 + len(hidden))
         self.features = Features(space, cond_dim=cond_dim, embed_dim=embed_dim, key=key_features)
         require(

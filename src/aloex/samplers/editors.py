@@ -5,8 +5,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from aloex.errors import require
 from aloex.nets import Dense, Features
-from aloex.spaces import Bits, Space
+from aloex.spaces import Bits, Space, require_fixed_length
 
 
 class Flip(eqx.Module):
@@ -17,12 +18,13 @@ class Flip(eqx.Module):
 
     def __init__(
         self,
-        space: Bits,
+        space: Space,
         *,
         hidden: tuple[int, ...] = (512, 512),
         cond_dim: int = 0,
         key: Key[Array, ""],
     ):
+        require(isinstance(space, Bits), f"Flip edits bits, got {space}; use PositionValue")
         key_features, key_net = jax.random.split(key)
         self.features = Features(space, cond_dim=cond_dim, key=key_features)
         self.net = Dense((self.features.size, *hidden, space.dim), key=key_net)
@@ -62,6 +64,7 @@ class PositionValue(eqx.Module):
         embed_dim: int = 8,
         key: Key[Array, ""],
     ):
+        require_fixed_length(space, "PositionValue")
         key_features, key_position, key_value = jax.random.split(key, 3)
         self.features = Features(space, cond_dim=cond_dim, embed_dim=embed_dim, key=key_features)
         size = self.features.size

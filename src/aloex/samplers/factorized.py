@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.nets import check_condition
-from aloex.spaces import Space
+from aloex.spaces import Space, require_fixed_length
 
 
 class Factorized(eqx.Module):
@@ -16,6 +16,7 @@ class Factorized(eqx.Module):
     weight: Float[Array, "dim values_less_one cond"]
 
     def __init__(self, space: Space, *, cond_dim: int = 0, key: Key[Array, ""] | None = None):
+        require_fixed_length(space, "Factorized")
         # Symmetric at the start, so no randomness is needed; the key is there for uniformity.
         self.bias = jnp.zeros((space.dim, space.num_values - 1))
         self.weight = jnp.zeros((*self.bias.shape, cond_dim))

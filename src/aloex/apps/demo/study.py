@@ -1,6 +1,7 @@
 """What the demo does, from top to bottom: data, training, exact checks, report."""
 
 import json
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +56,7 @@ def examine(model: Model, train, test, folder: Path, rng, seed: int) -> Findings
     log_q0 = np.asarray(jax.vmap(model.q.q0.log_prob)(SPACE.enumerate()))
     state = data.encode(test) @ (2 ** np.arange(SPACE.dim - 1, -1, -1))
     scores = {
-        "uniform over all states": (SPACE.dim * np.log(2), 0.0),
+        "uniform over all states": (SPACE.dim * math.log(2), 0.0),
         "start of the search, q0 (independent bits)": _mean_score(log_q0[state]),
         "the whole local search, q": _mean_score(log_q[state]),
         "the energy, f": _mean_score(log_p[state]),
@@ -70,7 +71,7 @@ def examine(model: Model, train, test, folder: Path, rng, seed: int) -> Findings
         model=model,
         train=train,
         log_p=log_p,
-        scores={name: tuple(map(float, score)) for name, score in scores.items()},
+        scores=scores,
         metrics=[json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()],
         paths=[points(np.asarray(runs.x[i])[: edits[i] + 1]) for i in longest],
         edits=edits,
@@ -79,7 +80,7 @@ def examine(model: Model, train, test, folder: Path, rng, seed: int) -> Findings
 
 
 def _mean_score(log_probs: np.ndarray) -> tuple[float, float]:
-    return -log_probs.mean(), log_probs.std() / np.sqrt(len(log_probs))
+    return -float(log_probs.mean()), float(log_probs.std() / np.sqrt(len(log_probs)))
 
 
 def _entropy(rng) -> tuple[float, float]:
@@ -89,4 +90,4 @@ def _entropy(rng) -> tuple[float, float]:
     p = counts / NUM_FLOOR
     entropy = -np.sum(p * np.log(p)) + (len(counts) - 1) / (2 * NUM_FLOOR)
     spread = np.sqrt(np.sum(p * np.log(p) ** 2) - np.sum(p * np.log(p)) ** 2)
-    return entropy, spread / np.sqrt(NUM_FLOOR)
+    return float(entropy), float(spread / np.sqrt(NUM_FLOOR))
