@@ -27,6 +27,7 @@ lint: .venv/ready
 bench: .venv/bench
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/speed.py --scaling
+	$(BIN)/python benchmarks/page.py
 
 venv: .venv/ready
 

@@ -63,12 +63,17 @@ class Ours:
         )
         draw = jax.vmap(jax.vmap(space.sample))
         x = draw(jax.random.split(jax.random.key(1), (num_problems, batch)))
+        if num_problems == 1:
+            state, x = jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, (state, x))
         self.arrays, static = eqx.partition(state, eqx.is_array)
 
         def step(key, arrays):
             state: State = eqx.combine(arrays, static)
-            keys = jax.random.split(key, num_problems)
-            state, info = eqx.filter_vmap(aloe.step)(keys, state, x)
+            if num_problems == 1:
+                state, info = aloe.step(key, state, x)
+            else:
+                keys = jax.random.split(key, num_problems)
+                state, info = eqx.filter_vmap(aloe.step)(keys, state, x)
             return eqx.filter(state, eqx.is_array), info
 
         self.step = jax.jit(step, donate_argnums=1)
@@ -118,7 +123,7 @@ def compare() -> None:
     if jax.default_backend() == "cpu":
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, CORES[:2])
-        device, torch_device, blocks, steps = "cpu, 2 threads", "cpu", 15, {"factorized": (8, 4)}
+        device, torch_device, blocks, steps = "cpu, 2 threads", "cpu", 11, {"factorized": (8, 4)}
         cases = [
             ("factorized q0 + editor", "factorized", 1, {}),
             ("mlp q0 + editor", "mlp", 1, {}),

@@ -125,3 +125,8 @@ def test_files_and_tests_of_the_paper_to_code_page_are_there():
 def test_a_wrong_name_does_not_resolve():
     with pytest.raises(AttributeError):
         resolve("aloex.samplers.Nothing")
+
+
+def test_speed_page_shows_the_committed_results():
+    render = runpy.run_path(str(ROOT / "benchmarks" / "page.py"))["render"]
+    assert (ROOT / "docs" / "speed.md").read_text() == render()

@@ -40,9 +40,10 @@ class Dense(eqx.Module):
         self.layers = tuple(eqx.nn.Linear(*p, key=k) for p, k in zip(pairs, keys, strict=True))
 
     def __call__(self, h: Float[Array, " n_in"]) -> Float[Array, " n_out"]:
-        for layer in self.layers[:-1]:
-            h = elu(layer(h))
-        return self.layers[-1](h)
+        # As h W^T, not W h: batched by vmap, that is one product with nothing to transpose.
+        for i, layer in enumerate(self.layers):
+            h = (elu(h) if i else h) @ layer.weight.T + layer.bias
+        return h
 
     @property
     def out_size(self) -> int:

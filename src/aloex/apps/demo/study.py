@@ -75,7 +75,10 @@ def examine(model: Model, train, test, folder: Path, rng, seed: int) -> Findings
         metrics=[json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()],
         paths=[points(np.asarray(runs.x[i])[: edits[i] + 1]) for i in longest],
         edits=edits,
-        draws={"q": points(runs.last), "f": points(model.sample(4000, seed=seed, num_sweeps=20))},
+        draws={
+            "q": points(np.asarray(runs.last)),
+            "f": points(model.sample(4000, seed=seed, num_sweeps=20)),
+        },
     )
 
 
