@@ -29,21 +29,36 @@ def on_cpu() -> bool:
     return jax.default_backend() == "cpu"
 
 
+class Linear(eqx.Module):
+    """W h + b, computed as h W^T: batched by vmap, one product with nothing to transpose."""
+
+    weight: Float[Array, "n_out n_in"]
+    bias: Float[Array, " n_out"]
+
+    def __init__(self, n_in: int, n_out: int, *, key: Key[Array, ""]):
+        key_weight, key_bias = jax.random.split(key)
+        bound = 1 / max(n_in, 1) ** 0.5
+        draw = lambda key, shape: jax.random.uniform(key, shape, minval=-bound, maxval=bound)
+        self.weight, self.bias = draw(key_weight, (n_out, n_in)), draw(key_bias, (n_out,))
+
+    def __call__(self, h: Float[Array, " n_in"]) -> Float[Array, " n_out"]:
+        return h @ self.weight.T + self.bias
+
+
 class Dense(eqx.Module):
     """Linear layers of the given sizes with ELU between them."""
 
-    layers: tuple[eqx.nn.Linear, ...]
+    layers: tuple[Linear, ...]
 
     def __init__(self, sizes: tuple[int, ...], *, key: Key[Array, ""]):
         pairs = list(pairwise(sizes))
         keys = jax.random.split(key, len(pairs))
-        self.layers = tuple(eqx.nn.Linear(*p, key=k) for p, k in zip(pairs, keys, strict=True))
+        self.layers = tuple(Linear(*p, key=k) for p, k in zip(pairs, keys, strict=True))
 
     def __call__(self, h: Float[Array, " n_in"]) -> Float[Array, " n_out"]:
-        # As h W^T, not W h: batched by vmap, that is one product with nothing to transpose.
-        for i, layer in enumerate(self.layers):
-            h = (elu(h) if i else h) @ layer.weight.T + layer.bias
-        return h
+        for layer in self.layers[:-1]:
+            h = elu(layer(h))
+        return self.layers[-1](h)
 
     @property
     def out_size(self) -> int:

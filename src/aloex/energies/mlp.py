@@ -4,7 +4,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.nets import Dense, Features, elu
+from aloex.nets import Dense, Features, Linear, elu
 from aloex.spaces import Space
 
 
@@ -12,7 +12,7 @@ class MLP(eqx.Module):
     """f(x, z) = MLP([features of x, z]); the paper's is hidden = (256, 256, 256) over 32 bits."""
 
     features: Features
-    first: eqx.nn.Linear
+    first: Linear
     rest: Dense
 
     def __init__(
@@ -26,7 +26,7 @@ class MLP(eqx.Module):
     ):
         key_features, key_first, key_rest = jax.random.split(key, 3)
         self.features = Features(space, cond_dim=cond_dim, embed_dim=embed_dim, key=key_features)
-        self.first = eqx.nn.Linear(self.features.size, hidden[0], key=key_first)
+        self.first = Linear(self.features.size, hidden[0], key=key_first)
         self.rest = Dense((*hidden, 1), key=key_rest)
 
     def __call__(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, ""]:
