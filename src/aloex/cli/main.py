@@ -13,6 +13,7 @@ app = typer.Typer(
     help="Discrete energy-based models with a learned local-search sampler.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,  # its markup would swallow the shapes in square brackets
     pretty_exceptions_enable=False,
 )
 app.command("learn")(core.learn)
