@@ -10,8 +10,6 @@ own, even where several trajectories of one row share a state.
 
 import itertools
 import math
-import statistics
-import time
 
 import torch
 import torch.nn.functional as F
@@ -208,31 +206,3 @@ class Step:
         nn.utils.clip_grad_norm_(self.q.parameters(), self.clip)
         self.q_optimizer.step()
         return loss.detach()
-
-
-def time_step(step: Step, x: Tensor, warmup: int, repeats: int) -> float:
-    """Median milliseconds of step(x) over the repeats, each waiting for the device to finish."""
-    times = []
-    for i in range(warmup + repeats):
-        if x.is_cuda:
-            torch.cuda.synchronize(x.device)
-        start = time.perf_counter()
-        step(x)
-        if x.is_cuda:
-            torch.cuda.synchronize(x.device)
-        if i >= warmup:
-            times.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(times)
-
-
-def main() -> None:
-    """Print the milliseconds per step of both kinds of q0 on two CPU threads."""
-    torch.set_num_threads(2)
-    torch.manual_seed(0)
-    x = torch.randint(2, (128, 32)).float()
-    for q0, repeats in (("factorized", 30), ("mlp", 10)):
-        print(f"{q0}: {time_step(Step(q0=q0), x, warmup=3, repeats=repeats):.1f} ms per step")
-
-
-if __name__ == "__main__":
-    main()

@@ -10,12 +10,14 @@ in blocks, so both see the same noise, and the ratio is that of the medians.
 
 import argparse
 import os
+import shutil
 import statistics
 import time
 from pathlib import Path
 
-if hasattr(os, "sched_setaffinity"):  # two threads for everyone, also on a larger machine
-    CORES = sorted(os.sched_getaffinity(0))
+# Without a GPU, two threads for everyone. Set before JAX starts its own.
+if hasattr(os, "sched_setaffinity") and shutil.which("nvidia-smi") is None:
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 
 import equinox as eqx
 import jax
@@ -121,8 +123,6 @@ def alternate(ours: Ours, peer: Peer, num_blocks: int, steps: tuple[int, int]):
 def compare() -> None:
     """All cases of this machine's device, into results/speed/summary.json."""
     if jax.default_backend() == "cpu":
-        if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, CORES[:2])
         device, torch_device, blocks, steps = "cpu, 2 threads", "cpu", 11, {"factorized": (8, 4)}
         cases = [
             ("factorized q0 + editor", "factorized", 1, {}),

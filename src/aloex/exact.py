@@ -5,7 +5,6 @@ Run it inside `float64()`, with models passed through `to_float64`, when roundin
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Literal
 
 import equinox as eqx
@@ -143,7 +142,7 @@ def streamed_log_z(
     return float(largest + np.log(np.sum(np.exp(chunks - largest))))
 
 
-@partial(eqx.filter_jit)
+@eqx.filter_jit
 def _chunk_log_sums(f, hidden_high, hidden_low) -> Float[Array, " chunks"]:
     def log_sum(rows):
         hidden = rows[:, None, :] + hidden_low

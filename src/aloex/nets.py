@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.errors import require
-from aloex.spaces import Bits, Sequences, Space
+from aloex.spaces import Bits, Space, num_symbols
 
 
 @jax.custom_jvp
@@ -81,8 +81,7 @@ class Features(eqx.Module):
         if isinstance(space, Bits):
             self.embedding = None
         else:
-            num_symbols = space.num_values + isinstance(space, Sequences)  # and the padding
-            self.embedding = jax.random.normal(key, (num_symbols, embed_dim))
+            self.embedding = jax.random.normal(key, (num_symbols(space), embed_dim))
 
     @property
     def size(self) -> int:

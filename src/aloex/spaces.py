@@ -71,7 +71,7 @@ class Categorical:
 
     def check(self, data: np.ndarray, name: str = "data") -> np.ndarray:
         """`data` as an int32 array [n, dim] of this space, or an `InputError`."""
-        data = _check_table(data, self.dim, name)
+        data = _check_sites(data, self.dim, name)
         return _check_range(data, self.num_values - 1, name, f"num_values={self.num_values}")
 
 
@@ -110,7 +110,7 @@ class Bits:
 
     def check(self, data: np.ndarray, name: str = "data") -> np.ndarray:
         """`data` as an int32 array [n, dim] of bits, or an `InputError`."""
-        data = _check_table(data, self.dim, name)
+        data = _check_sites(data, self.dim, name)
         return _check_range(data, 1, name, "bits")
 
 
@@ -183,7 +183,7 @@ class Sequences:
 
     def check(self, data: np.ndarray, name: str = "data") -> np.ndarray:
         """`data` as an int32 array [n, max_length] padded at the end, or an `InputError`."""
-        data = _check_table(data, self.max_length, name)
+        data = _check_sites(data, self.max_length, name)
         data = _check_range(data, self.pad, name, f"{self.num_values} tokens and the padding")
         inside = (data[:, :-1] == self.pad) & (data[:, 1:] != self.pad)
         require(
@@ -192,6 +192,23 @@ class Sequences:
             f"(row {int(inside.any(axis=1).argmax())}); padding belongs at the end",
         )
         return data
+
+
+def num_symbols(space: Space) -> int:
+    """How many symbols a state is written in: the values and, for sequences, the padding."""
+    return space.num_values + isinstance(space, Sequences)
+
+
+def check_table(data: np.ndarray, name: str) -> np.ndarray:
+    """`data` as an array of integers or booleans [n >= 1, sites], or an `InputError`."""
+    data = np.asarray(data)
+    require(data.ndim == 2, f"{name} must be a table [examples, sites], got shape {data.shape}")
+    require(data.shape[0] > 0, f"{name} is empty: there must be at least one example")
+    if data.dtype != bool and not np.issubdtype(data.dtype, np.integer):
+        raise InputError(
+            f"{name} must hold integers, got {data.dtype}; use {name}.astype(int) if that is meant"
+        )
+    return data
 
 
 def require_fixed_length(space: Space, what: str) -> None:
@@ -211,15 +228,9 @@ def _require_small(size: int, space: Space) -> None:
     )
 
 
-def _check_table(data: np.ndarray, dim: int, name: str) -> np.ndarray:
-    data = np.asarray(data)
-    require(data.ndim == 2, f"{name} must be a table [examples, sites], got shape {data.shape}")
-    require(data.shape[0] > 0, f"{name} is empty: there must be at least one example")
+def _check_sites(data: np.ndarray, dim: int, name: str) -> np.ndarray:
+    data = check_table(data, name)
     require(data.shape[1] == dim, f"{name} has {data.shape[1]} sites, but the space has {dim}")
-    if data.dtype != bool and not np.issubdtype(data.dtype, np.integer):
-        raise InputError(
-            f"{name} must hold integers, got {data.dtype}; use {name}.astype(int) if that is meant"
-        )
     return data
 
 

@@ -124,7 +124,7 @@ class ALOE(eqx.Module):
             q, opt_q = _apply(self.optimizer_q, mean(grads), opt_q, q)
 
         ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
-        info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))  # pyright: ignore
+        info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
         return State(f, q, ema_f, opt_f, opt_q, state.step + 1), info
 
     def _q_grad(self, q: LocalSearch, keys, targets, z):

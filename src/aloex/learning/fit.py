@@ -19,10 +19,11 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, PyTree
 
-from aloex.errors import AloexError, InputError, NonFiniteLossError, require
+from aloex.errors import AloexError, NonFiniteLossError, require
 from aloex.learning import devices
 from aloex.learning.progress import Progress, StopSignals
 from aloex.learning.run_folder import RunFolder
+from aloex.spaces import check_table
 
 
 @runtime_checkable
@@ -214,11 +215,7 @@ def _fingerprint(x: np.ndarray, z: np.ndarray | None) -> str:
 
 
 def _check_data(x: Any, z: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    x = np.asarray(x)
-    require(x.ndim == 2, f"x must be a table [examples, sites], got shape {x.shape}")
-    require(x.shape[0] > 0, "x is empty: there must be at least one example")
-    if x.dtype != bool and not np.issubdtype(x.dtype, np.integer):
-        raise InputError(f"x must hold integers, got {x.dtype}")
+    x = check_table(x, "x")
     if z is None:
         return x.astype(np.int32), None
     z = np.asarray(z)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.nets import Dense, check_condition
-from aloex.spaces import Sequences, Space
+from aloex.spaces import Sequences, Space, num_symbols
 
 
 class AutoregressiveRNN(eqx.Module):
@@ -31,28 +31,23 @@ class AutoregressiveRNN(eqx.Module):
     ):
         key_cell, key_head = jax.random.split(key)
         self.space, self.cond_dim = space, cond_dim
-        num_symbols = space.num_values + isinstance(space, Sequences)
-        self.cell = eqx.nn.LSTMCell(num_symbols + 1 + cond_dim, hidden, key=key_cell)
-        self.head = Dense((hidden, head_hidden, num_symbols), key=key_head)
-
-    @property
-    def _num_symbols(self) -> int:
-        return self.space.num_values + isinstance(self.space, Sequences)
+        self.cell = eqx.nn.LSTMCell(num_symbols(space) + 1 + cond_dim, hidden, key=key_cell)
+        self.head = Dense((hidden, head_hidden, num_symbols(space)), key=key_head)
 
     def _start(self):
         zeros = jnp.zeros(self.cell.hidden_size, self.cell.weight_hh.dtype)
-        nothing_yet = jnp.asarray(self._num_symbols, jnp.int32)
+        nothing_yet = jnp.asarray(num_symbols(self.space), jnp.int32)
         return (zeros, zeros), nothing_yet
 
     def _advance(self, state, previous, z):
         """The LSTM's next state and the log probabilities of the next symbol."""
-        inputs = jax.nn.one_hot(previous, self._num_symbols + 1, dtype=state[0].dtype)
+        inputs = jax.nn.one_hot(previous, num_symbols(self.space) + 1, dtype=state[0].dtype)
         if z is not None:
             inputs = jnp.concatenate([inputs, z.astype(inputs.dtype)])
         state = self.cell(inputs, state)
         log_probs = jax.nn.log_softmax(self.head(state[0]))
         if isinstance(self.space, Sequences):
-            ended = jnp.where(jnp.arange(self._num_symbols) == self.space.pad, 0.0, -jnp.inf)
+            ended = jnp.where(jnp.arange(num_symbols(self.space)) == self.space.pad, 0.0, -jnp.inf)
             log_probs = jnp.where(previous == self.space.pad, ended, log_probs)
         return state, log_probs
 
