@@ -11,8 +11,9 @@ from aloex import exact
 from aloex.energies import MLP
 from aloex.errors import InputError
 from aloex.kernels import Gibbs
-from aloex.learning.aloe import ALOE, clipped_adam, mle_loss, moving_average
+from aloex.learning.aloe import ALOE
 from aloex.learning.power_iteration import q_loss
+from aloex.learning.updates import clipped_adam, mle_loss, moving_average
 from aloex.proposals import Inverse
 from aloex.samplers import Factorized, Flip, LocalSearch, Stop
 from aloex.spaces import Bits

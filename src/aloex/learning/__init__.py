@@ -1,10 +1,11 @@
 """Learning f and q together (`aloe`), the loop around it (`fit`), the friendly layer (`model`)."""
 
-from aloex.learning.aloe import ALOE, clipped_adam
+from aloex.learning.aloe import ALOE
 from aloex.learning.config import Config, build_learner, build_networks
 from aloex.learning.fit import Stopped, fit
 from aloex.learning.model import Model, learn, load
 from aloex.learning.run_folder import RunFolder
+from aloex.learning.updates import clipped_adam
 
 __all__ = [
     "ALOE",

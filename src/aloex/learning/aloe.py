@@ -17,6 +17,7 @@ from aloex.cursor import Energy
 from aloex.errors import require
 from aloex.kernels import Kernel, run
 from aloex.learning.power_iteration import q_loss
+from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
 from aloex.samplers.local_search import sample_ends
@@ -44,11 +45,6 @@ class Info(NamedTuple):
     log_q: Float[Array, ""]
     ess: Float[Array, ""]
     left_out: Float[Array, ""]
-
-
-def clipped_adam(learning_rate: float = 1e-3, clip: float = 5.0) -> optax.GradientTransformation:
-    """Adam on gradients whose norm is clipped, as the paper's authors train f and q."""
-    return optax.chain(optax.clip_by_global_norm(clip), optax.adam(learning_rate))
 
 
 class ALOE(eqx.Module):
@@ -113,7 +109,7 @@ class ALOE(eqx.Module):
         (f_loss, (f_data, f_neg)), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
             state.f, x, x_neg, z
         )
-        f, opt_f = _apply(self.optimizer_f, mean(grads), state.opt_f, state.f)
+        f, opt_f = apply_gradients(self.optimizer_f, mean(grads), state.opt_f, state.f)
 
         q, opt_q, targets = state.q, state.opt_q, x_neg
         for i in range(self.num_power_steps):
@@ -121,7 +117,7 @@ class ALOE(eqx.Module):
             if i > 0:
                 targets, _ = self.negatives(key_draw, f, q, z)
             (loss, q_info), grads = self._q_grad(q, key_proposal, targets, z)
-            q, opt_q = _apply(self.optimizer_q, mean(grads), opt_q, q)
+            q, opt_q = apply_gradients(self.optimizer_q, mean(grads), opt_q, q)
 
         ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
         info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
@@ -142,24 +138,6 @@ class ALOE(eqx.Module):
         x_hat, num_edits = sample_ends(q, keys_q, z)
         step = lambda key, x, z: run(self.kernel, key, x, f, z, num_steps=self.num_kernel_steps)
         return jax.vmap(step)(keys_kernel, x_hat, z), num_edits
-
-
-def mle_loss(f: Energy, x, x_neg, z=None) -> tuple[Float[Array, ""], tuple[Array, Array]]:
-    """Minus the likelihood's slope: its gradient is -E_data[grad f] + E_neg[grad f] (Eq. mle)."""
-    f_data, f_neg = (jnp.mean(jax.vmap(f)(batch, z)) for batch in (x, x_neg))
-    return f_neg - f_data, (f_data, f_neg)
-
-
-def moving_average(average: PyTree, new: PyTree, decay: float, step: Int[Array, ""]) -> PyTree:
-    """decay * average + (1 - decay) * new, with a shorter memory in the first steps."""
-    decay_now = jnp.minimum(decay, (1 + step) / (10 + step))
-    blend = lambda a, b: decay_now.astype(a.dtype) * a + (1 - decay_now).astype(a.dtype) * b
-    return jax.tree.map(lambda a, b: blend(a, b) if eqx.is_inexact_array(a) else a, average, new)
-
-
-def _apply(optimizer, grads, opt_state, model):
-    updates, opt_state = optimizer.update(grads, opt_state, eqx.filter(model, eqx.is_inexact_array))
-    return eqx.apply_updates(model, updates), opt_state
 
 
 def _split(keys: Key[Array, " batch"]) -> tuple[Array, Array]:

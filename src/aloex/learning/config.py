@@ -9,7 +9,8 @@ from jaxtyping import Array, Key
 from aloex.energies import MLP
 from aloex.errors import require
 from aloex.kernels import Gibbs
-from aloex.learning.aloe import ALOE, clipped_adam
+from aloex.learning.aloe import ALOE
+from aloex.learning.updates import clipped_adam
 from aloex.proposals import Inverse
 from aloex.samplers import (
     AutoregressiveMLP,

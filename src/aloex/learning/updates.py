@@ -1,0 +1,51 @@
+"""What every learner of an energy does: the likelihood's slope, a clipped step, a moving average."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, PyTree
+
+from aloex.cursor import Energy
+from aloex.errors import require
+
+
+def mle_loss(f: Energy, x, x_neg, z=None) -> tuple[Float[Array, ""], tuple[Array, Array]]:
+    """Minus the likelihood's slope: its gradient is -E_data[grad f] + E_neg[grad f] (Eq. mle)."""
+    f_data, f_neg = (jnp.mean(jax.vmap(f)(batch, z)) for batch in (x, x_neg))
+    return f_neg - f_data, (f_data, f_neg)
+
+
+def clipped_adam(
+    learning_rate: float = 1e-3,
+    clip: float = 5.0,
+    *,
+    num_steps: int | None = None,
+    flat: float = 0.4,
+) -> optax.GradientTransformation:
+    """Adam on gradients whose norm is clipped, as the paper's authors train f and q.
+
+    With `num_steps` the rate stays for the share `flat` of them, then falls to 0 along a cosine.
+    """
+    require(learning_rate > 0, f"learning_rate must be positive, got {learning_rate}")
+    rate: Any = learning_rate
+    if num_steps is not None:
+        begin = int(flat * num_steps)
+        falling = optax.cosine_decay_schedule(learning_rate, max(num_steps - begin, 1))
+        rate = optax.join_schedules([optax.constant_schedule(learning_rate), falling], [begin])
+    return optax.chain(optax.clip_by_global_norm(clip), optax.adam(rate))
+
+
+def apply_gradients(optimizer: optax.GradientTransformation, grads, opt_state, model):
+    """The model and the optimizer's state after one step."""
+    updates, opt_state = optimizer.update(grads, opt_state, eqx.filter(model, eqx.is_inexact_array))
+    return eqx.apply_updates(model, updates), opt_state
+
+
+def moving_average(average: PyTree, new: PyTree, decay: float, step: Int[Array, ""]) -> PyTree:
+    """decay * average + (1 - decay) * new, with a shorter memory in the first steps."""
+    decay_now = jnp.minimum(decay, (1 + step) / (10 + step))
+    blend = lambda a, b: decay_now.astype(a.dtype) * a + (1 - decay_now).astype(a.dtype) * b
+    return jax.tree.map(lambda a, b: blend(a, b) if eqx.is_inexact_array(a) else a, average, new)
