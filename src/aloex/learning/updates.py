@@ -1,4 +1,4 @@
-"""What every learner of an energy does: the likelihood's slope, a clipped step, a moving average."""
+"""What all learners of an energy share: the likelihood's slope, a clipped step, an average."""
 
 from typing import Any
 
