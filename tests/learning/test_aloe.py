@@ -67,7 +67,7 @@ def test_negatives_follow_q_and_then_the_kernel(num_kernel_steps):
         x_neg, num_edits = jax.vmap(lambda keys: aloe.negatives(keys, f, q, z))(keys)
         marginals = jax.vmap(lambda z: jnp.exp(exact.log_marginal(q, TINY, z)))(z[:2])
         matrices = jax.vmap(lambda z: kernel.transition_matrix(TINY, f, z))(z[:2])
-        return jax.vmap(jax.vmap(TINY.index))(x_neg), num_edits, marginals, matrices
+        return jax.vmap(jax.vmap(TINY.index))(x_neg[:, :, 0]), num_edits, marginals, matrices
 
     drawn, num_edits, marginals, matrices = (np.asarray(a) for a in draw_and_matrices(f, q))
     for i in range(2):
@@ -75,6 +75,62 @@ def test_negatives_follow_q_and_then_the_kernel(num_kernel_steps):
         counts = np.bincount(drawn[:, i::2].reshape(-1), minlength=TINY.size)
         assert_draws_match(counts, law)
     assert set(num_edits.reshape(-1).tolist()) == {0, 1, 2}
+
+
+def test_persistent_negatives_are_as_many_kernel_steps_from_q_as_they_are_old():
+    """With f and q at rest, age a has the law q k_f^(a + 1), whatever the chains began with."""
+    f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
+    q = tiny_search(TINY, max_edits=2)
+    kernel, lives, starts = Gibbs(), 3, 2000
+    aloe = ALOE(kernel, Inverse(space=TINY, max_edits=2), persistence=lives)
+    first = aloe.init(f, q, jnp.ones((starts * lives, 3), jnp.int32)).chains
+    assert first.shape == (starts, lives - 1, 3)
+
+    @compiled
+    def ages(f, q, chains):
+        for key in jax.random.split(jax.random.key(0), lives):
+            keys = jax.random.split(key, starts * lives)
+            x_neg, _ = aloe.negatives(keys, f, q, None, chains)
+            chains = x_neg[:, :-1]
+        law = jnp.exp(exact.log_marginal(q, TINY))
+        return jax.vmap(jax.vmap(TINY.index))(x_neg), law, kernel.transition_matrix(TINY, f)
+
+    drawn, law, matrix = (np.asarray(a) for a in ages(f, q, first))
+    for age in range(lives):
+        law = law @ matrix
+        assert_draws_match(np.bincount(drawn[:, age], minlength=TINY.size), law)
+
+
+def test_the_oldest_negatives_are_the_targets_and_the_rest_live_on():
+    """A step of three lives leaves the chains that `negatives` made of the ones before."""
+    f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
+    still = optax.sgd(0.0)
+    aloe = ALOE(
+        Gibbs(),
+        Inverse(space=TINY, max_edits=2),
+        persistence=3,
+        optimizer_f=still,
+        optimizer_q=still,
+    )
+    x = jnp.zeros((6, 3), jnp.int32)
+    state = aloe.init(f, q, x)
+    after, _ = aloe.step(jax.random.key(0), state, x)
+    keys = jax.vmap(lambda k: jax.random.split(k, 2))(jax.random.split(jax.random.key(0), 6))
+    x_neg, _ = aloe.negatives(keys[:, 0], f, q, None, state.chains)
+    assert x_neg.shape == (2, 3, 3)
+    np.testing.assert_array_equal(after.chains, x_neg[:, :-1])
+
+
+def test_persistence_needs_chains_and_no_condition():
+    f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
+    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4)
+    with pytest.raises(InputError, match="a multiple of 4, got None"):
+        aloe.init(f, q)
+    with pytest.raises(InputError, match="a multiple of 4, got 6"):
+        aloe.init(f, q, jnp.zeros((6, 3), jnp.int32))
+    state = aloe.init(f, q, jnp.zeros((8, 3), jnp.int32))
+    with pytest.raises(InputError, match="persistence=4 is for models without a condition"):
+        aloe.step(jax.random.key(0), state, jnp.zeros((8, 3), jnp.int32), jnp.zeros((8, 1)))
 
 
 @pytest.mark.parametrize(("step", "decay_now"), [(0, 0.1), (5, 0.4), (71, 0.888888), (10**6, 0.9)])
@@ -94,6 +150,7 @@ def test_moving_average(step, decay_now):
         ({"num_trajectories": 0}, "num_trajectories must be at least 1, got 0"),
         ({"num_power_steps": -1}, "num_power_steps must be at least 1, got -1"),
         ({"num_kernel_steps": 0}, "num_kernel_steps must be at least 1, got 0"),
+        ({"persistence": 0}, "persistence must be at least 1, got 0"),
         ({"ema_decay": 1.0}, r"ema_decay must be in \[0, 1\), got 1.0"),
         ({"ema_decay": -0.1}, r"ema_decay must be in \[0, 1\), got -0.1"),
     ],
@@ -178,7 +235,7 @@ def train(seed, *, cond_dim=0, num_steps=1500, **settings):
         pairs = zip(log_data, conditions, strict=True)
         return np.array([divergences(state.ema_f, state.q, data, z) for data, z in pairs])
 
-    begin = aloe.init(*networks(seed, cond_dim))
+    begin = aloe.init(*networks(seed, cond_dim), states[:BATCH])
     end, info = run_steps(step, begin, seed, num_steps)
     assert int(end.step) == num_steps
     assert np.isfinite(jax.tree.leaves(info)).all()
@@ -186,7 +243,9 @@ def train(seed, *, cond_dim=0, num_steps=1500, **settings):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"num_power_steps": 2}, {"cond_dim": 2}], ids=["unconditional", "conditional"]
+    "settings",
+    [{"num_power_steps": 2}, {"cond_dim": 2}, {"persistence": 4, "num_steps": 3000}],
+    ids=["unconditional", "conditional", "persistent"],
 )
 def test_a_short_run_learns_f_and_q(settings):
     """KL(data || p_f) falls below BOUND_F and KL(p_f || q) below BOUND_Q, for every condition.
@@ -212,7 +271,7 @@ def iterate_q(seed, num_steps=600):
         keys = jax.random.split(key, 2 * BATCH)
         x, _ = aloe.negatives(keys[:BATCH], f, q, None)
         loss = lambda q: q_loss(
-            q, keys[BATCH:], x, None, proposal=aloe.proposal, num_trajectories=8
+            q, keys[BATCH:], x[:, 0], None, proposal=aloe.proposal, num_trajectories=8
         )
         grads, info = eqx.filter_grad(loss, has_aux=True)(q)
         updates, opt_state = optimizer.update(grads, opt_state)

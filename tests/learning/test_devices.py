@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
@@ -27,19 +28,21 @@ from aloex.proposals import Inverse
 NUM_STEPS = 10
 
 
-def train_aloe(folder=None) -> dict:
+def train_aloe(folder=None, persistence=1) -> dict:
     """Every step's infos and the final weights of a small run; with a folder it is resumed once."""
-    config = Config(dim=4, f_hidden=(8,), q_hidden=(8,), max_edits=3, cond_dim=2)
+    cond_dim = 2 if persistence == 1 else 0
+    config = Config(dim=4, f_hidden=(8,), q_hidden=(8,), max_edits=3, cond_dim=cond_dim)
     sgd = optax.sgd(0.1)  # Adam would hide a gradient of the wrong length
     learner = ALOE(
         Gibbs(2),
         Inverse(space=config.space, max_edits=3),
         num_trajectories=3,
+        persistence=persistence,
         optimizer_f=sgd,
         optimizer_q=sgd,
     )
-    state = learner.init(*build_networks(config, jax.random.key(0)))
-    rows, z = [], X[:, :2].astype(np.float32)
+    state = learner.init(*build_networks(config, jax.random.key(0)), jnp.asarray(X[:16]))
+    rows, z = [], X[:, :2].astype(np.float32) if cond_dim else None
     settings = {"batch_size": 16, "log_every": 1, "progress": False, "on_log": rows.append}
     if folder is None:
         state = fit(learner, state, X, z, num_steps=NUM_STEPS, **settings)
@@ -77,6 +80,7 @@ def main(out: Path, port: str = "", process: str = "0") -> None:
         result["stopped_at"] = stop_by_a_signal_to_the_second_process(out / "stopped")
     else:
         result |= train_aloe()
+        result["persistent"] = train_aloe(persistence=2)
     result["num_devices"] = jax.device_count()
     (out / f"{process}.json").write_text(json.dumps(result))
 
@@ -112,6 +116,7 @@ def test_eight_devices_give_the_losses_of_one(alone, tmp_path):
     result = finish(start(tmp_path, num_devices=8), tmp_path / "0.json")
     assert result["num_devices"] == 8
     assert_same_up_to_rounding(result, alone)
+    assert_same_up_to_rounding(result["persistent"], train_aloe(persistence=2))
 
 
 def test_two_processes_give_the_losses_of_one(alone, tmp_path):

@@ -3,6 +3,7 @@
 from aloex.learning.aloe import ALOE
 from aloex.learning.config import Config, build_learner, build_networks
 from aloex.learning.fit import Stopped, fit
+from aloex.learning.many import Many
 from aloex.learning.model import Model, learn, load
 from aloex.learning.run_folder import RunFolder
 from aloex.learning.updates import clipped_adam
@@ -10,6 +11,7 @@ from aloex.learning.updates import clipped_adam
 __all__ = [
     "ALOE",
     "Config",
+    "Many",
     "Model",
     "RunFolder",
     "Stopped",

@@ -3,6 +3,10 @@
 A step draws x_hat ~ q and x_neg ~ k_f(. | x_hat), raises f on data and lowers it on x_neg, then
 moves q towards the kernel-improved draws (Algorithm 2, `power_iteration`). The first power step
 takes the x_neg at hand as its targets; further ones draw anew with the new f.
+
+With `persistence` = L > 1 a draw of q lives for L steps: every step takes batch / L new draws,
+moves all by one kernel step, uses all as negatives, and gives the oldest, which have been through
+L kernel steps, to q as its targets. Negatives are better for the same work on q.
 """
 
 from typing import Any, NamedTuple
@@ -31,6 +35,7 @@ class State(NamedTuple):
     ema_f: Any  # exponential moving average of f
     opt_f: PyTree
     opt_q: PyTree
+    chains: Int[Array, "starts lives dim"] | None  # of persistent negatives, the youngest first
     step: Int[Array, ""]
 
 
@@ -55,6 +60,7 @@ class ALOE(eqx.Module):
     num_trajectories: int = eqx.field(static=True, kw_only=True, default=10)
     num_power_steps: int = eqx.field(static=True, kw_only=True, default=1)
     num_kernel_steps: int = eqx.field(static=True, kw_only=True, default=1)
+    persistence: int = eqx.field(static=True, kw_only=True, default=1)
     ema_decay: float = eqx.field(static=True, kw_only=True, default=0.999)
     optimizer_f: optax.GradientTransformation = eqx.field(
         static=True, kw_only=True, default_factory=clipped_adam
@@ -64,21 +70,37 @@ class ALOE(eqx.Module):
     )
 
     def __check_init__(self):
-        for name in ("num_trajectories", "num_power_steps", "num_kernel_steps"):
+        names = ("num_trajectories", "num_power_steps", "num_kernel_steps", "persistence")
+        for name in names:
             value = getattr(self, name)
             require(value >= 1, f"{name} must be at least 1, got {value}")
         require(0 <= self.ema_decay < 1, f"ema_decay must be in [0, 1), got {self.ema_decay}")
 
-    def init(self, f: Energy, q: LocalSearch) -> State:
-        """The state before the first step."""
+    def init(
+        self, f: Energy, q: LocalSearch, chains: Int[Array, "batch dim"] | None = None
+    ) -> State:
+        """The state before the first step; `chains` (uniform draws, say) are needed to persist."""
+        if self.persistence > 1:
+            chains = self._first_chains(chains)
         return State(
             f=f,
             q=q,
             ema_f=f,
             opt_f=self.optimizer_f.init(eqx.filter(f, eqx.is_inexact_array)),
             opt_q=self.optimizer_q.init(eqx.filter(q, eqx.is_inexact_array)),
+            chains=chains if self.persistence > 1 else None,
             step=jnp.zeros((), jnp.int32),
         )
+
+    def _first_chains(self, chains: Array | None) -> Int[Array, "starts lives dim"]:
+        lives = self.persistence
+        require(
+            chains is not None and chains.shape[0] % lives == 0,
+            f"persistence={lives} needs the states at which chains begin: as many as the batch, "
+            f"a multiple of {lives}, got {None if chains is None else chains.shape[0]}",
+        )
+        assert chains is not None
+        return chains.reshape(-1, lives, chains.shape[1])[:, 1:]
 
     def step(
         self,
@@ -103,25 +125,33 @@ class ALOE(eqx.Module):
 
         Every example brings its own key, so the draws do not depend on how the batch is split.
         """
+        require(
+            z is None or self.persistence == 1,
+            f"persistence={self.persistence} is for models without a condition: chains outlive "
+            "the batch, and with it their z; use persistence=1",
+        )
         mean = (lambda t: jax.lax.pmean(t, axis)) if axis else (lambda t: t)
         keys = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_power_steps))(keys)
-        x_neg, num_edits = self.negatives(keys[:, 0], state.f, state.q, z)
+        chains = _mine(state.chains, axis)
+        x_neg, num_edits = self.negatives(keys[:, 0], state.f, state.q, z, chains)
         (f_loss, (f_data, f_neg)), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
-            state.f, x, x_neg, z
+            state.f, x, x_neg.reshape(x.shape), z
         )
         f, opt_f = apply_gradients(self.optimizer_f, mean(grads), state.opt_f, state.f)
 
-        q, opt_q, targets = state.q, state.opt_q, x_neg
+        q, opt_q, targets = state.q, state.opt_q, x_neg[:, -1]
+        keys = keys[:: self.persistence]  # one for each draw of q
         for i in range(self.num_power_steps):
             key_draw, key_proposal = _split(keys[:, 1 + i])
             if i > 0:
-                targets, _ = self.negatives(key_draw, f, q, z)
+                targets = self.negatives(key_draw, f, q, z)[0][:, -1]
             (loss, q_info), grads = self._q_grad(q, key_proposal, targets, z)
             q, opt_q = apply_gradients(self.optimizer_q, mean(grads), opt_q, q)
 
         ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
         info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
-        return State(f, q, ema_f, opt_f, opt_q, state.step + 1), info
+        chains = None if chains is None else _everyones(x_neg[:, :-1], axis)
+        return State(f, q, ema_f, opt_f, opt_q, chains, state.step + 1), info
 
     def _q_grad(self, q: LocalSearch, keys, targets, z):
         """Algorithm 2's loss and info, and its gradient."""
@@ -130,14 +160,37 @@ class ALOE(eqx.Module):
         )
 
     def negatives(
-        self, keys: Key[Array, " batch"], f: Energy, q: LocalSearch, z: Array | None
-    ) -> tuple[Int[Array, "batch dim"], Int[Array, " batch"]]:
-        """x_neg ~ q k_f, and how many edits each start took."""
+        self,
+        keys: Key[Array, " batch"],
+        f: Energy,
+        q: LocalSearch,
+        z: Array | None,
+        chains: Int[Array, "starts older dim"] | None = None,
+    ) -> tuple[Int[Array, "starts lives dim"], Int[Array, " starts"]]:
+        """x_neg ~ q k_f and the chains, each a kernel step on; and how many edits each draw took.
 
+        There is one key for each state that comes out.
+        """
         keys_q, keys_kernel = _split(keys)
-        x_hat, num_edits = sample_ends(q, keys_q, z)
+        lives = 1 if chains is None else 1 + chains.shape[1]
+        x_hat, num_edits = sample_ends(q, keys_q[::lives], z)
+        if chains is not None:
+            x_hat = jnp.concatenate([x_hat[:, None], chains], axis=1).reshape(len(keys), -1)
         step = lambda key, x, z: run(self.kernel, key, x, f, z, num_steps=self.num_kernel_steps)
-        return jax.vmap(step)(keys_kernel, x_hat, z), num_edits
+        x_neg = jax.vmap(step)(keys_kernel, x_hat, z)
+        return x_neg.reshape(-1, lives, x_neg.shape[1]), num_edits
+
+
+def _mine(chains: Array | None, axis: str | None) -> Array | None:
+    """This device's part of chains that all devices hold."""
+    if chains is None or axis is None:
+        return chains
+    return chains.reshape(jax.lax.axis_size(axis), -1, *chains.shape[1:])[jax.lax.axis_index(axis)]
+
+
+def _everyones(chains: Array, axis: str | None) -> Array:
+    """The inverse of `_mine`."""
+    return chains if axis is None else jax.lax.all_gather(chains, axis, tiled=True)
 
 
 def _split(keys: Key[Array, " batch"]) -> tuple[Array, Array]:

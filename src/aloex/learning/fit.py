@@ -1,4 +1,4 @@
-"""The training loop: any learner with `step` and `step_on_shard`, on all devices, with checkpoints.
+"""The training loop: any learner with a `step`, on all devices, with checkpoints.
 
 Step i is a function of the state, the seed and i alone: its batch is drawn inside the compiled
 program with a key folded from (seed, i). Steps run in chunks that end where there is something to
@@ -28,12 +28,12 @@ from aloex.spaces import check_table
 
 @runtime_checkable
 class Learner(Protocol):
-    """What `fit` can train; an info is a NamedTuple of scalars, the first of them the loss."""
+    """What `fit` can train; an info is a NamedTuple of numbers, the first of them the loss.
+
+    A learner that offers `step_on_shard` too (see `ALOE`) runs on all devices, else on one.
+    """
 
     def step(self, key: Any, state: Any, x: Any, z: Any = None) -> tuple[Any, Any]: ...
-    def step_on_shard(
-        self, keys: Any, state: Any, x: Any, z: Any = None, *, axis: str | None = None
-    ) -> tuple[Any, Any]: ...
 
 
 class Stopped(AloexError):
@@ -65,7 +65,8 @@ def fit(
 
     Args:
         state: where to begin (`learner.init(...)`); it is copied, not used up.
-        x, z: data [n, d] and, if the learner is conditional, conditions [n, c].
+        x, z: data [n, d] and, if the learner is conditional, conditions [n, c]. Or x is a stream
+            of data that never repeats: a function of a key and of the batch's size.
         folder: where to keep config, metrics and checkpoints (see `run_folder`).
         resume: go on with the run in `folder`.
         config: JSON values to record there; on resuming they must be the same.
@@ -77,16 +78,18 @@ def fit(
             interrupts at once. Neither happens outside the main thread.
         NonFiniteLossError: a quantity or the state is no longer finite; nothing of it is saved.
     """
-    x, z = _check_data(x, z)
+    stream = x if callable(x) else None
+    x, z = (None, None) if stream else _check_data(x, z)
     _check_settings(seed, num_steps, batch_size, checkpoint_every, log_every)
     require(folder is not None or not resume, "resume=True needs the folder of the run to resume")
-    mesh = devices.mesh(batch_size)
+    mesh = devices.mesh(batch_size) if hasattr(learner, "step_on_shard") else None
     state, run, step = devices.place(state, None), None, 0
     if folder is not None:
         config = {**(config or {}), "num_steps": num_steps, "batch_size": batch_size}
-        config["data"] = _fingerprint(x, z)
+        if not stream:
+            config["data"] = _fingerprint(x, z)
         run, state, step = _open(folder, resume, state, config, seed)
-    data = devices.place((x, z), mesh)
+    data = stream or devices.place((x, z), mesh)
     task = _Task(learner, mesh, np.array(seed, np.uint32), data, batch_size, log_every)
     state = devices.place(state, mesh)
 
@@ -120,9 +123,16 @@ class _Task(NamedTuple):
     learner: Any
     mesh: Mesh | None
     seed: np.ndarray
-    data: tuple[Array, Array | None]
+    data: tuple[Array, Array | None] | Callable[..., Any]
     batch_size: int
     max_steps: int
+
+    def batch(self, key) -> tuple[Array, Array | None]:
+        """x and z of one step."""
+        if callable(self.data):
+            return self.data(key, self.batch_size), None
+        rows = jax.random.randint(key, (self.batch_size,), 0, len(self.data[0]))
+        return jax.tree.map(lambda column: column[rows], self.data)
 
 
 @eqx.filter_jit(donate="all-except-first")
@@ -135,9 +145,7 @@ def _run_chunk(fixed, state):
     def one(i, arrays):
         key = jax.random.fold_in(jax.random.key(task.seed), i)
         key_batch, key_step = jax.random.split(key)
-        rows = jax.random.randint(key_batch, (task.batch_size,), 0, len(task.data[0]))
-        batch = jax.tree.map(lambda column: column[rows], task.data)
-        state, info = step(key_step, eqx.combine(arrays, static), *batch)
+        state, info = step(key_step, eqx.combine(arrays, static), *task.batch(key_batch))
         return eqx.filter(state, eqx.is_array), info
 
     def body(i, carry):
@@ -154,9 +162,9 @@ def _run_chunk(fixed, state):
 
 
 def _summary(first: int, last: int, infos: Any, finite: bool, run: RunFolder | None) -> dict:
-    """The means over a chunk, or a `NonFiniteLossError`."""
+    """The means over a chunk, or a `NonFiniteLossError`. A number per problem makes a list."""
     columns = {name: np.asarray(c)[: last - first] for name, c in infos._asdict().items()}
-    bad = np.array([~np.isfinite(c) for c in columns.values()])
+    bad = np.array([~np.isfinite(c).reshape(len(c), -1).all(axis=1) for c in columns.values()])
     if bad.any():
         step = int(bad.any(axis=0).argmax())
         name = list(columns)[int(bad[:, step].argmax())]
@@ -168,7 +176,7 @@ def _summary(first: int, last: int, infos: Any, finite: bool, run: RunFolder | N
             f"a parameter became NaN or infinite in steps {first + 1} to {last}, while the "
             f"losses were still finite; {_last_good(run)}"
         )
-    return {"step": last, **{name: float(np.mean(c)) for name, c in columns.items()}}
+    return {"step": last, **{name: np.mean(c, axis=0).tolist() for name, c in columns.items()}}
 
 
 def _last_good(run: RunFolder | None) -> str:

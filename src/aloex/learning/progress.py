@@ -6,6 +6,7 @@ import threading
 import time
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -43,7 +44,8 @@ class Progress:
 
     def update(self, row: dict[str, Any]) -> None:
         """Show a row of metrics: `step`, then the loss and whatever else."""
-        loss = next(f"{name} {value:.4g}" for name, value in row.items() if name != "step")
+        name, value = next((name, value) for name, value in row.items() if name != "step")
+        loss = f"{name} {np.mean(value):.4g}"  # of many problems, their mean
         if self.bar is not None:
             self.bar.update(self.task, description="training", completed=row["step"], loss=loss)
         elif self.enabled:
