@@ -1,0 +1,190 @@
+"""The methods of the study: the settings of each, and the learner with networks that they make."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Key
+
+from aloex.baselines import ADE, CD, PCD, VAE, MaximumLikelihood
+from aloex.energies import MLP
+from aloex.errors import require
+from aloex.kernels import Gibbs
+from aloex.learning import ALOE, clipped_adam
+from aloex.proposals import Inverse
+from aloex.samplers import (
+    AutoregressiveMLP,
+    AutoregressiveRNN,
+    Factorized,
+    Flip,
+    LocalSearch,
+    Stop,
+)
+from aloex.spaces import Bits
+
+SPACE = Bits(32)
+METHODS = {  # the sampler that each learns beside f, or in its place
+    "aloe": "mlp",
+    "aloe-rnn": "rnn",
+    "aloe-fac-edit": "factorized",
+    "aloe-fac-noedit": "factorized",
+    "pcd": None,
+    "cd": None,
+    "ade": "mlp",
+    "ade-fac": "factorized",
+    "ade-rnn": "rnn",
+    "autoregressive": "mlp",
+    "vae": "vae",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes and settings of one run; the defaults are the paper's."""
+
+    method: str = "aloe"
+    num_steps: int = 100_100
+    batch_size: int = 128
+    learning_rate_f: float = 1e-3
+    learning_rate_q: float = 1e-3
+    decay: bool = False  # of the learning rates, along a cosine after the first 40% of the steps
+    ema_decay: float = 0.999
+    f_hidden: tuple[int, ...] = (256, 256, 256)
+    q0_hidden: tuple[int, ...] = (512, 512, 256)  # of the MLP of each prefix
+    q0_head: int = 512
+    rnn_hidden: int = 256
+    bfloat16: bool = False  # activations of the MLP q0
+    lookahead: int = 1  # sites per round when the MLP q0 is drawn
+    q_hidden: tuple[int, ...] = (512, 512)  # of the editor and of the stop policy
+    max_edits: int = 16
+    repeats: bool = False  # whether the inverse proposal may change a site twice
+    num_trajectories: int = 10
+    persistence: int = 1
+    num_sweeps: int = 1  # of Gibbs a step; the paper's PCD has 10
+    restart: float = 0.05  # of PCD's chains
+    num_chains: int = 10_000  # in PCD's buffer
+    rate_ratio: float = 1.0  # ADE: f's learning rate to q's
+    num_q_steps: int = 1  # ADE: steps of q to one of f
+    latent_dim: int = 16  # VAE
+
+    def __post_init__(self):
+        choices = ", ".join(METHODS)
+        require(self.method in METHODS, f"no method {self.method!r}; choose one of {choices}")
+
+    @classmethod
+    def from_dict(cls, settings: dict[str, Any]) -> "Settings":
+        """Settings from JSON values: lists become tuples."""
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()})
+
+
+def to_dict(settings: Settings) -> dict[str, Any]:
+    """JSON values."""
+    return asdict(settings)
+
+
+QUICK = {  # networks for a CPU
+    "num_steps": 3000,
+    "f_hidden": (128, 128),
+    "q0_hidden": (64, 64),
+    "q0_head": 64,
+    "rnn_hidden": 64,
+    "q_hidden": (128, 128),
+}
+BEST = {  # what the ablation found worth having; see docs/synthetic.md
+    "batch_size": 1024,
+    "persistence": 8,
+    "decay": True,
+}
+
+
+def choose(method: str, recipe: str = "paper", preset: str = "paper", **changes: Any) -> Settings:
+    """The settings of a method: recipe `paper` or `best`, preset `paper` (full size) or `quick`."""
+    require(recipe in ("paper", "best"), f"recipe must be paper or best, got {recipe!r}")
+    require(preset in ("paper", "quick"), f"preset must be paper or quick, got {preset!r}")
+    settings = Settings(method)
+    if method in ("pcd", "cd"):
+        settings = replace(settings, num_sweeps=10)
+    if recipe == "best":
+        settings = replace(settings, **BEST)
+    if preset == "quick":
+        settings = replace(settings, **QUICK)
+    return replace(settings, **changes)
+
+
+def build_learner(settings: Settings) -> Any:
+    """The algorithm with its settings."""
+    num_steps = settings.num_steps if settings.decay else None
+    adam_f = clipped_adam(settings.learning_rate_f, num_steps=num_steps)
+    adam_q = clipped_adam(settings.learning_rate_q, num_steps=num_steps)
+    kernel = Gibbs(num_sweeps=settings.num_sweeps)
+    ema = settings.ema_decay
+    match settings.method:
+        case "pcd":
+            chains = {"num_chains": settings.num_chains, "restart": settings.restart}
+            return PCD(kernel, SPACE, optimizer_f=adam_f, ema_decay=ema, **chains)
+        case "cd":
+            return CD(kernel, optimizer_f=adam_f, ema_decay=ema)
+        case "ade" | "ade-fac" | "ade-rnn":
+            ratios = {"rate_ratio": settings.rate_ratio, "num_q_steps": settings.num_q_steps}
+            return ADE(optimizer=adam_q, ema_decay=ema, **ratios)
+        case "autoregressive":
+            return MaximumLikelihood(optimizer_q=adam_q, ema_decay=ema)
+        case "vae":
+            return MaximumLikelihood(objective=VAE.elbo, optimizer_q=adam_q, ema_decay=ema)
+    return ALOE(
+        kernel,
+        Inverse(space=SPACE, max_edits=_max_edits(settings), repeats=settings.repeats),
+        num_trajectories=settings.num_trajectories,
+        persistence=settings.persistence,
+        optimizer_f=adam_f,
+        optimizer_q=adam_q,
+        ema_decay=ema,
+    )
+
+
+def init(learner: Any, settings: Settings, key: Key[Array, ""]) -> Any:
+    """The learner's state before the first step, with fresh networks."""
+    key_f, key_q, key_state = jax.random.split(key, 3)
+    f, q = MLP(SPACE, hidden=settings.f_hidden, key=key_f), build_q(settings, key_q)
+    if isinstance(learner, ALOE):
+        chains = jax.vmap(SPACE.sample)(jax.random.split(key_state, settings.batch_size))
+        return learner.init(f, q, chains)
+    if isinstance(learner, PCD):
+        return learner.init(key_state, f)
+    if isinstance(learner, CD):
+        return learner.init(f)
+    if isinstance(learner, ADE):
+        return learner.init(key_state, f, q)
+    return learner.init(q)
+
+
+def build_q(settings: Settings, key: Key[Array, ""]) -> Any:
+    """The sampler that the method learns, or None."""
+    key_q0, key_editor, key_stop = jax.random.split(key, 3)
+    sizes = {"head_hidden": settings.q0_head, "key": key_q0}
+    match METHODS[settings.method]:
+        case "mlp":
+            dtype = jnp.bfloat16 if settings.bfloat16 else None
+            tuning = {"lookahead": settings.lookahead, "dtype": dtype}
+            q0 = AutoregressiveMLP(SPACE, hidden=settings.q0_hidden, **tuning, **sizes)
+        case "rnn":
+            q0 = AutoregressiveRNN(SPACE, hidden=settings.rnn_hidden, **sizes)
+        case "factorized":
+            q0 = Factorized(SPACE)
+        case "vae":
+            hidden = settings.q_hidden
+            return VAE(SPACE, latent_dim=settings.latent_dim, hidden=hidden, key=key_q0)
+        case _:
+            return None
+    max_edits = _max_edits(settings)
+    if not settings.method.startswith("aloe"):
+        return q0
+    if max_edits == 0:
+        return LocalSearch(q0)
+    editor = Flip(SPACE, hidden=settings.q_hidden, key=key_editor)
+    return LocalSearch(q0, editor, Stop(SPACE, hidden=settings.q_hidden, key=key_stop), max_edits)
+
+
+def _max_edits(settings: Settings) -> int:
+    return 0 if settings.method == "aloe-fac-noedit" else settings.max_edits

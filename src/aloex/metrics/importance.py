@@ -1,0 +1,104 @@
+"""log Z by importance sampling: Z = E_q[w] with w = exp f(x) / q(x) and x from a tractable q.
+
+The mean of the weights is unbiased for Z, so its logarithm is too low on average, by about half
+its squared error. Trust neither value nor error when the effective sample size is small: a q that
+misses a part of p_f may never show it.
+"""
+
+import math
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from aloex.cursor import Energy
+from aloex.errors import require
+from aloex.metrics.mmd import Estimate, mean_and_error
+from aloex.spaces import Space
+
+
+@runtime_checkable
+class Tractable(Protocol):
+    """What the estimates ask of a q: draws, and the probability of each."""
+
+    def sample(self, key: Key[Array, ""], z: Array | None = None) -> Array: ...
+    def log_prob(self, x: Array, z: Array | None = None) -> Array: ...
+
+
+class LogZ(NamedTuple):
+    value: Float[Array, ""]
+    standard_error: Float[Array, ""]
+    ess: Float[Array, ""]  # effective sample size, (sum w)^2 / sum w^2
+
+
+class Uniform(eqx.Module):
+    """The q that needs no learning: all states of a space alike, whatever z."""
+
+    space: Space = eqx.field(static=True)
+
+    def sample(self, key: Key[Array, ""], z: Array | None = None) -> Int[Array, " dim"]:
+        return self.space.sample(key)
+
+    def log_prob(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, ""]:
+        return jnp.asarray(-math.log(self.space.size))
+
+
+def log_z(
+    key: Key[Array, ""],
+    f: Energy,
+    q: Tractable,
+    z: Array | None = None,
+    *,
+    num_draws: int = 100_000,
+    batch_size: int = 4096,
+) -> LogZ:
+    """log Z_f from draws of q, `batch_size` at a time."""
+    require(num_draws >= 2, f"num_draws must be at least 2 for an error, got {num_draws}")
+    require(batch_size >= 1, f"batch_size must be at least 1, got {batch_size}")
+    return _log_z(jax.random.split(key, num_draws), f, q, z, batch_size)
+
+
+@eqx.filter_jit
+def _log_z(keys, f, q, z, batch_size: int) -> LogZ:
+    def log_weight(key):
+        x = q.sample(key, z)
+        return f(x, z) - q.log_prob(x, z)
+
+    return log_mean_exp(jax.lax.map(log_weight, keys, batch_size=batch_size))
+
+
+def log_mean_exp(log_weights: Float[Array, " n"]) -> LogZ:
+    """The logarithm of the mean of independent weights, its error by the delta method.
+
+    The error is sd(w) / (mean(w) sqrt(n)), which is sqrt((n / ess - 1) / (n - 1)).
+    """
+    n = log_weights.shape[0]
+    log_sum = jax.nn.logsumexp(log_weights)
+    ess = jnp.exp(2 * log_sum - jax.nn.logsumexp(2 * log_weights))
+    error = jnp.sqrt(jnp.maximum(n / ess - 1, 0) / (n - 1))  # rounding may leave less than 0
+    return LogZ(log_sum - math.log(n), error, ess)
+
+
+def nll(
+    f: Energy,
+    x: Int[Array, "n dim"],
+    log_z: LogZ | Float[Array, ""] | float,
+    z: Array | None = None,
+    *,
+    batch_size: int = 4096,
+) -> Estimate:
+    """The mean of -log p_f(x) = log Z - f(x) over the rows of x, all under the same z.
+
+    Its error is that of the rows and, if log Z is an estimate, that of log Z, in one.
+    """
+    require(x.shape[0] >= 2, f"nll needs two rows or more for an error, got {x.shape[0]}")
+    value, error = (log_z.value, log_z.standard_error) if isinstance(log_z, LogZ) else (log_z, 0.0)
+    minus_f = mean_and_error(_minus_f(x, f, z, batch_size))
+    return Estimate(value + minus_f.mean, jnp.hypot(minus_f.standard_error, error))
+
+
+@eqx.filter_jit
+def _minus_f(x, f, z, batch_size: int) -> Float[Array, " n"]:
+    return jax.lax.map(lambda row: -f(row, z), x, batch_size=batch_size)
