@@ -6,7 +6,6 @@ model.save("model.safetensors")      # aloex.load("model.safetensors") brings it
 """
 
 import dataclasses
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,17 +15,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import safetensors
-import safetensors.numpy
 from jaxtyping import Array, Float, Int
 
 from aloex.cursor import Energy
-from aloex.errors import CheckpointError, InputError, require
+from aloex.errors import InputError, require
 from aloex.kernels import Gibbs, run
-from aloex.learning import devices
+from aloex.learning import devices, model_file
 from aloex.learning.config import Config, build_learner, build_networks
 from aloex.learning.fit import fit
-from aloex.learning.run_folder import describe, named_arrays, write_file
 from aloex.samplers import LocalSearch
 from aloex.spaces import Space
 
@@ -82,51 +78,19 @@ class Model(eqx.Module):
 
     def save(self, path: str | os.PathLike) -> None:
         """Write a safetensors file: the arrays, and the config as JSON in its metadata."""
-        leaves = named_arrays({"f": self.f, "q": self.q})
-        content = safetensors.numpy.save(
-            {name: np.asarray(leaf) for name, leaf in leaves.items()},
-            metadata={"aloex": json.dumps(dataclasses.asdict(self.config))},
-        )
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        write_file(Path(path), content)
+        settings = dataclasses.asdict(self.config)
+        model_file.write(path, {"f": self.f, "q": self.q}, settings)
 
 
 def load(path: str | os.PathLike) -> Model:
     """The model that `Model.save` wrote."""
-    try:
-        with safetensors.safe_open(path, framework="np") as file:
-            text = (file.metadata() or {}).get("aloex", "")
-            require(text != "", "it has no Aloex config")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        config = Config.from_dict(json.loads(text))
-        like = eqx.filter_eval_shape(build_networks, config, jax.random.key(0))
-        like = dict(zip("fq", like, strict=True))
-    except FileNotFoundError:
-        raise CheckpointError(f"there is no model file {path}; check the path") from None
-    except (OSError, safetensors.SafetensorError) as error:
-        raise CheckpointError(
-            f"{path} is not a safetensors file, or was cut short ({error}); copy or save it again"
-        ) from None
-    except (ValueError, TypeError) as error:
-        raise CheckpointError(
-            f"{path} is not a model that this version of Aloex can read: {error}"
-        ) from None
-    return Model(config, **_fill(path, like, arrays))
 
+    def build(settings):
+        networks = build_networks(Config.from_dict(settings), jax.random.key(0))
+        return dict(zip("fq", networks, strict=True))
 
-def _fill(path, like: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """The networks whose shapes are given, with the file's arrays in them."""
-    slots = named_arrays(like)
-    wanted, found = describe(slots), describe(arrays)
-    for name in {**wanted, **found}:
-        if wanted.get(name) != found.get(name):
-            raise CheckpointError(
-                f"{path} contradicts itself: {name} is {found.get(name, 'absent')} in it, but its "
-                f"config calls for {wanted.get(name, 'none')}; save the model again"
-            )
-    empty, static = eqx.partition(like, lambda a: isinstance(a, jax.ShapeDtypeStruct))
-    leaves = [jnp.asarray(arrays[name]) for name in slots]
-    return eqx.combine(jax.tree.unflatten(jax.tree.structure(empty), leaves), static)
+    networks, settings = model_file.read(path, build)
+    return Model(Config.from_dict(settings), **networks)
 
 
 @eqx.filter_jit

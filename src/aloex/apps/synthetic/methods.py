@@ -1,6 +1,6 @@
 """The methods of the study: the settings of each, and the learner with networks that they make."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -75,12 +75,10 @@ class Settings:
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Settings":
         """Settings from JSON values: lists become tuples."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()})
-
-
-def to_dict(settings: Settings) -> dict[str, Any]:
-    """JSON values."""
-    return asdict(settings)
+        fields: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()
+        }
+        return cls(**fields)
 
 
 QUICK = {  # networks for a CPU
@@ -145,8 +143,8 @@ def build_learner(settings: Settings) -> Any:
 
 def init(learner: Any, settings: Settings, key: Key[Array, ""]) -> Any:
     """The learner's state before the first step, with fresh networks."""
-    key_f, key_q, key_state = jax.random.split(key, 3)
-    f, q = MLP(SPACE, hidden=settings.f_hidden, key=key_f), build_q(settings, key_q)
+    key_networks, key_state = jax.random.split(key)
+    f, q = build_networks(settings, key_networks)
     if isinstance(learner, ALOE):
         chains = jax.vmap(SPACE.sample)(jax.random.split(key_state, settings.batch_size))
         return learner.init(f, q, chains)
@@ -159,17 +157,35 @@ def init(learner: Any, settings: Settings, key: Key[Array, ""]) -> Any:
     return learner.init(q)
 
 
+def build_networks(settings: Settings, key: Key[Array, ""]) -> tuple[Any, Any]:
+    """f and q with fresh weights; a method that learns only one of them has None for the other."""
+    key_f, key_q = jax.random.split(key)
+    explicit = settings.method in ("autoregressive", "vae")
+    f = None if explicit else MLP(SPACE, hidden=settings.f_hidden, key=key_f)
+    return f, build_q(settings, key_q)
+
+
+def learned(state: Any) -> tuple[Any, Any]:
+    """What a run leaves: the moving average of f, and q (a q that is learned alone, averaged)."""
+    return getattr(state, "ema_f", None), getattr(state, "ema_q", getattr(state, "q", None))
+
+
 def build_q(settings: Settings, key: Key[Array, ""]) -> Any:
     """The sampler that the method learns, or None."""
     key_q0, key_editor, key_stop = jax.random.split(key, 3)
-    sizes = {"head_hidden": settings.q0_head, "key": key_q0}
     match METHODS[settings.method]:
         case "mlp":
-            dtype = jnp.bfloat16 if settings.bfloat16 else None
-            tuning = {"lookahead": settings.lookahead, "dtype": dtype}
-            q0 = AutoregressiveMLP(SPACE, hidden=settings.q0_hidden, **tuning, **sizes)
+            q0 = AutoregressiveMLP(
+                SPACE,
+                hidden=settings.q0_hidden,
+                head_hidden=settings.q0_head,
+                lookahead=settings.lookahead,
+                dtype=jnp.bfloat16 if settings.bfloat16 else None,
+                key=key_q0,
+            )
         case "rnn":
-            q0 = AutoregressiveRNN(SPACE, hidden=settings.rnn_hidden, **sizes)
+            sizes = {"hidden": settings.rnn_hidden, "head_hidden": settings.q0_head}
+            q0 = AutoregressiveRNN(SPACE, **sizes, key=key_q0)
         case "factorized":
             q0 = Factorized(SPACE)
         case "vae":

@@ -1,0 +1,85 @@
+"""Training: any data sets and seeds of one method at once, in a run folder that can be resumed."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from aloex.apps.synthetic import methods
+from aloex.apps.synthetic.data import DATA_SETS, DataSet
+from aloex.apps.synthetic.methods import Settings
+from aloex.apps.synthetic.trained import About, Trained
+from aloex.errors import require
+from aloex.learning import Many, fit
+from aloex.learning.many import stack, unstack
+
+
+class Problem(NamedTuple):
+    data: str
+    seed: int
+
+    @property
+    def id(self) -> int:
+        """A number of its own, so that a problem's draws do not depend on those beside it."""
+        return self.seed * len(DATA_SETS) + DATA_SETS.index(self.data)
+
+    @property
+    def file(self) -> str:
+        return f"{self.data}-{self.seed}.safetensors"
+
+
+def train(
+    folder: Path, settings: Settings, problems: list[Problem], *, recipe: str = "custom"
+) -> list[Path]:
+    """Train the problems (or go on with the run in `folder`); returns the model files."""
+    require(len(problems) > 0, "there is nothing to train: name a data set and a seed")
+    require(len(set(problems)) == len(problems), f"a data set and seed are named twice: {problems}")
+    paths = [folder / problem.file for problem in problems]
+    if all(path.exists() for path in paths):
+        return paths
+    learner = methods.build_learner(settings)
+    sets = [DataSet(problem.data) for problem in problems]
+    ids = np.array([problem.id for problem in problems])
+    begin = lambda i: methods.init(learner, settings, jax.random.fold_in(jax.random.key(0), i))
+
+    def stream(key, n):
+        parts = zip(sets, ids, strict=True)
+        return jnp.stack([data.sample(jax.random.fold_in(key, i), n) for data, i in parts])
+
+    state = fit(
+        Many(learner, ids),
+        stack([begin(i) for i in ids]),
+        stream,
+        num_steps=settings.num_steps,
+        batch_size=settings.batch_size,
+        folder=folder / "run",
+        resume=(folder / "run" / "config.json").exists(),
+        config={**dataclasses.asdict(settings), "problems": [list(p) for p in problems]},
+        checkpoint_every=max(1000, settings.num_steps // 20),
+    )
+    seconds = sum(row["seconds"] for row in metrics(folder))
+    for path, problem, (f, q) in zip(paths, problems, _networks(state), strict=True):
+        about = About(
+            recipe=recipe,
+            data=problem.data,
+            seed=problem.seed,
+            train_seconds=round(seconds, 1),
+            group_size=len(problems),
+            device=jax.devices()[0].device_kind,
+        )
+        Trained(settings, about, f, q).save(path)
+    return paths
+
+
+def metrics(folder: Path) -> list[dict]:
+    """The record of a run: a row now and then, with a number for each problem."""
+    lines = (folder / "run" / "metrics.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _networks(state) -> list:
+    return unstack(methods.learned(state))

@@ -1,0 +1,212 @@
+"""ADE for discrete data: learn an energy f and, beside it, a sampler q by policy gradient.
+
+f is raised on data and lowered on draws of q; q minimises L(q) = -E_q[f(x)] - H(q), which is
+KL(q || p_f) - log Z_f. A draw cannot be differentiated, so its gradient is REINFORCE's:
+
+    grad L(q) = E_q[grad log q(x) (-f(x) + log q(x) + 1 - b)]    with any b that x has no part in.
+
+The appendix prints -log q(x) - 1; tests/baselines/test_ade.py decides the matter by enumeration.
+After Dai et al. 2019 (adversarial dynamics embedding) and A2C.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from aloex.baselines.base import Learner, mean_over
+from aloex.cursor import Energy
+from aloex.errors import require
+from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
+from aloex.nets import Dense, check_condition
+
+
+class Value(eqx.Module):
+    """The baseline b(z): a moving mean of the cost and, given a condition, an MLP on top of it.
+
+    The moving mean is there at once, whatever the scale of f; the MLP learns by squared error.
+    """
+
+    mean: Float[Array, ""]
+    net: Dense | None
+    cond_dim: int = eqx.field(static=True)
+
+    def __init__(self, *, cond_dim: int = 0, hidden: int = 64, key: Key[Array, ""]):
+        self.mean, self.cond_dim = jnp.zeros(()), cond_dim
+        self.net = Dense((cond_dim, hidden, 1), key=key) if cond_dim else None
+
+    def __call__(self, z: Array | None = None) -> Float[Array, ""]:
+        check_condition(z, self.cond_dim)
+        mean = jax.lax.stop_gradient(self.mean)
+        return mean if self.net is None or z is None else mean + self.net(z)[0]
+
+
+class State(NamedTuple):
+    """All that training carries from step to step."""
+
+    f: Any
+    q: Any
+    ema_f: Any  # exponential moving average of f
+    value: Value
+    opt_f: PyTree
+    opt_q: PyTree
+    opt_value: PyTree
+    step: Int[Array, ""]
+
+
+class Info(NamedTuple):
+    """Means over the batch."""
+
+    f_loss: Float[Array, ""]
+    f_data: Float[Array, ""]
+    f_neg: Float[Array, ""]
+    q_loss: Float[Array, ""]  # an estimate of L(q)
+    entropy: Float[Array, ""]
+    advantage: Float[Array, ""]  # mean square of cost - b: what the baseline leaves of the noise
+
+
+class Draws(NamedTuple):
+    """What `reinforce_gradient` found at the draws it made."""
+
+    cost: Float[Array, " batch"]  # -f + log q + 1
+    advantage: Float[Array, " batch"]  # cost - b
+    log_q: Float[Array, " batch"]
+
+
+class ADE(Learner):
+    """The algorithm with its settings; `init` and `step` do the work.
+
+    q is any sampler with `sample(key, z)` and `log_prob(x, z)`. f's learning rate is `rate_ratio`
+    times that of q, which takes `num_q_steps` steps to f's one; the paper tunes them in
+    {0.2, 0.5, 1} and {1, 3, 5}.
+    """
+
+    num_q_steps: int = eqx.field(static=True, kw_only=True, default=1)
+    rate_ratio: float = eqx.field(static=True, kw_only=True, default=1.0)
+    entropy_weight: float = eqx.field(static=True, kw_only=True, default=1.0)
+    baseline_decay: float = eqx.field(static=True, kw_only=True, default=0.9)
+    optimizer: optax.GradientTransformation = eqx.field(
+        static=True, kw_only=True, default_factory=clipped_adam
+    )
+
+    def __check_init__(self):
+        require(self.rate_ratio > 0, f"rate_ratio must be positive, got {self.rate_ratio}")
+        require(
+            self.entropy_weight >= 0,
+            f"entropy_weight must not be negative, got {self.entropy_weight}",
+        )
+        require(
+            0 <= self.baseline_decay < 1,
+            f"baseline_decay must be in [0, 1), got {self.baseline_decay}",
+        )
+
+    @property
+    def optimizer_f(self) -> optax.GradientTransformation:
+        return optax.chain(self.optimizer, optax.scale(self.rate_ratio))
+
+    def init(self, key: Key[Array, ""], f: Energy, q: Any, *, cond_dim: int = 0) -> State:
+        """The state before the first step."""
+        value = Value(cond_dim=cond_dim, key=key)
+        begin = lambda optimizer, model: optimizer.init(eqx.filter(model, eqx.is_inexact_array))
+        return State(
+            f=f,
+            q=q,
+            ema_f=f,
+            value=value,
+            opt_f=begin(self.optimizer_f, f),
+            opt_q=begin(self.optimizer, q),
+            opt_value=begin(self.optimizer, value),
+            step=jnp.zeros((), jnp.int32),
+        )
+
+    def step_on_shard(
+        self,
+        keys: Key[Array, " batch"],
+        state: State,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
+    ) -> tuple[State, Info]:
+        mean = mean_over(axis)
+        *keys_q, keys_neg = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_q_steps))(keys).T
+        for keys_draw in keys_q:
+            state, q_info = self._q_step(keys_draw, state, z, mean)
+
+        x_neg = jax.vmap(state.q.sample)(keys_neg, z)
+        (f_loss, parts), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
+            state.f, x, x_neg, z
+        )
+        f, opt_f = apply_gradients(self.optimizer_f, mean(grads), state.opt_f, state.f)
+        ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
+        info = mean(Info(f_loss, *parts, *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
+        return state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=state.step + 1), info
+
+    def _q_step(self, keys, state: State, z, mean) -> tuple[State, tuple[Array, Array, Array]]:
+        """A step of q, and one of the baseline towards the costs just seen."""
+        grads, draws = reinforce_gradient(
+            state.q, keys, state.f, state.value, z, entropy_weight=self.entropy_weight
+        )
+        q, opt_q = apply_gradients(self.optimizer, mean(grads), state.opt_q, state.q)
+        grads = mean(eqx.filter_grad(_squared_error)(state.value, draws.cost, z))
+        value, opt_value = apply_gradients(self.optimizer, grads, state.opt_value, state.value)
+        cost = moving_average(
+            state.value.mean, mean(jnp.mean(draws.cost)), self.baseline_decay, state.step
+        )
+        value = eqx.tree_at(lambda v: v.mean, value, cost)
+        info = (
+            jnp.mean(draws.cost) - self.entropy_weight,
+            -jnp.mean(draws.log_q),
+            jnp.mean(draws.advantage**2),
+        )
+        return state._replace(q=q, opt_q=opt_q, value=value, opt_value=opt_value), info
+
+
+def _squared_error(value: Value, cost: Float[Array, " batch"], z: Array | None) -> Array:
+    return jnp.mean(jax.vmap(lambda cost, z: (cost - value(z)) ** 2)(cost, z)) / 2
+
+
+def reinforce_gradient(
+    q: Any,
+    keys: Key[Array, " batch"],
+    f: Energy,
+    baseline: Callable[..., Any],
+    z: Array | None = None,
+    *,
+    entropy_weight: float = 1.0,
+) -> tuple[Any, Draws]:
+    """An unbiased estimate of grad L(q) from one draw per key, and what was found at the draws.
+
+    Args:
+        baseline: b(z), a number; `lambda z: 0.0` for none.
+        z: conditions, one for each key.
+        entropy_weight: that of H(q) in L(q).
+    """
+    x = jax.vmap(q.sample)(keys, z)
+    return eqx.filter_grad(surrogate, has_aux=True)(
+        q, x, f, baseline, z, entropy_weight=entropy_weight
+    )
+
+
+def surrogate(
+    q: Any,
+    x: Int[Array, "batch dim"],
+    f: Energy,
+    baseline: Callable[..., Any],
+    z: Array | None = None,
+    *,
+    entropy_weight: float = 1.0,
+) -> tuple[Float[Array, ""], Draws]:
+    """A loss whose gradient, at x drawn from q, is the estimate of grad L(q)."""
+
+    def one(x, z):
+        log_q = q.log_prob(x, z)
+        cost = jax.lax.stop_gradient(entropy_weight * (log_q + 1) - f(x, z))
+        return Draws(cost, cost - baseline(z), log_q)
+
+    draws = jax.vmap(one)(x, z)
+    return jnp.mean(draws.log_q * jax.lax.stop_gradient(draws.advantage)), draws

@@ -1,0 +1,51 @@
+"""What all baselines share: settings that are checked, and a batch split over devices."""
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Int, Key
+
+from aloex.errors import require
+
+
+class Learner(eqx.Module):
+    """A method with its settings, which `fit` can train: `init`, `step` and `step_on_shard`."""
+
+    ema_decay: float = eqx.field(static=True, kw_only=True, default=0.999)
+
+    def __check_init__(self):
+        for field in dataclasses.fields(self):
+            if field.name.startswith("num_"):
+                value = getattr(self, field.name)
+                require(value >= 1, f"{field.name} must be at least 1, got {value}")
+        require(0 <= self.ema_decay < 1, f"ema_decay must be in [0, 1), got {self.ema_decay}")
+
+    def step(
+        self, key: Key[Array, ""], state: Any, x: Int[Array, "batch dim"], z: Array | None = None
+    ) -> tuple[Any, Any]:
+        """One step on a batch of data."""
+        return self.step_on_shard(jax.random.split(key, x.shape[0]), state, x, z)
+
+    @abstractmethod
+    def step_on_shard(
+        self,
+        keys: Key[Array, " batch"],
+        state: Any,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
+    ) -> tuple[Any, Any]:
+        """A step on this device's part of the batch, gradients averaged over the mesh axis.
+
+        Every example brings its own key, so the draws do not depend on how the batch is split.
+        """
+
+
+def mean_over(axis: str | None) -> Callable[[Any], Any]:
+    """The mean of a tree over the devices, or the tree itself when there is just one."""
+    return (lambda tree: jax.lax.pmean(tree, axis)) if axis else (lambda tree: tree)

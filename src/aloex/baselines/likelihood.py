@@ -1,0 +1,70 @@
+"""Maximum likelihood for models whose log probability, or a bound on it, can be computed."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from aloex.baselines.base import Learner, mean_over
+from aloex.learning.updates import apply_gradients, clipped_adam, moving_average
+
+
+class State(NamedTuple):
+    """All that training carries from step to step."""
+
+    q: Any
+    ema_q: Any  # exponential moving average of q
+    opt_q: PyTree
+    step: Int[Array, ""]
+
+
+class Info(NamedTuple):
+    """Means over the batch."""
+
+    loss: Float[Array, ""]
+
+
+def log_prob(q: Any, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None) -> Array:
+    """log q(x | z), for which no randomness is needed."""
+    return q.log_prob(x, z)
+
+
+class MaximumLikelihood(Learner):
+    """Adam on the mean of minus `objective(q, key, x, z)`, by default log q(x | z).
+
+    Any q0 will do: `MaximumLikelihood()`. A VAE is trained by its bound:
+    `MaximumLikelihood(objective=VAE.elbo)`.
+    """
+
+    objective: Callable[..., Any] = eqx.field(static=True, kw_only=True, default=log_prob)
+    optimizer_q: optax.GradientTransformation = eqx.field(
+        static=True, kw_only=True, default_factory=clipped_adam
+    )
+
+    def init(self, q: Any) -> State:
+        """The state before the first step."""
+        opt_q = self.optimizer_q.init(eqx.filter(q, eqx.is_inexact_array))
+        return State(q, q, opt_q, jnp.zeros((), jnp.int32))
+
+    def step_on_shard(
+        self,
+        keys: Key[Array, " batch"],
+        state: State,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
+    ) -> tuple[State, Info]:
+        mean = mean_over(axis)
+
+        def loss(q):
+            return -jnp.mean(jax.vmap(lambda key, x, z: self.objective(q, key, x, z))(keys, x, z))
+
+        value, grads = eqx.filter_value_and_grad(loss)(state.q)
+        q, opt_q = apply_gradients(self.optimizer_q, mean(grads), state.opt_q, state.q)
+        ema_q = moving_average(state.ema_q, q, self.ema_decay, state.step)
+        return State(q, ema_q, opt_q, state.step + 1), mean(Info(value))

@@ -1,0 +1,145 @@
+"""Contrastive divergence: the negatives are where a few steps of the kernel lead.
+
+CD starts its chains at the data. PCD goes on with old chains, kept in a replay buffer and now and
+then restarted uniformly over the space (Tieleman 2008; buffer and restarts after Du & Mordatch
+2019). The paper runs K = 10 sweeps of Gibbs and tunes the restart rate in {0.05, 0.1, 1}.
+"""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from aloex.baselines.base import Learner, mean_over
+from aloex.cursor import Energy
+from aloex.errors import InputError, require
+from aloex.kernels import Kernel, run
+from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
+from aloex.spaces import Space
+
+
+class State(NamedTuple):
+    """All that training carries from step to step."""
+
+    f: Any
+    ema_f: Any  # exponential moving average of f
+    opt_f: PyTree
+    chains: Int[Array, "chains dim"] | None  # PCD's replay buffer
+    step: Int[Array, ""]
+
+
+class Info(NamedTuple):
+    """Means over the batch."""
+
+    f_loss: Float[Array, ""]
+    f_data: Float[Array, ""]
+    f_neg: Float[Array, ""]
+
+
+class _ContrastiveDivergence(Learner):
+    """All but the question where chains start."""
+
+    kernel: Kernel
+    num_kernel_steps: int = eqx.field(static=True, kw_only=True, default=1)
+    optimizer_f: optax.GradientTransformation = eqx.field(
+        static=True, kw_only=True, default_factory=clipped_adam
+    )
+
+    def _init(self, f: Energy, chains: Array | None) -> State:
+        opt_f = self.optimizer_f.init(eqx.filter(f, eqx.is_inexact_array))
+        return State(f, f, opt_f, chains, jnp.zeros((), jnp.int32))
+
+    def step_on_shard(
+        self,
+        keys: Key[Array, " batch"],
+        state: State,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
+    ) -> tuple[State, Info]:
+        mean = mean_over(axis)
+        x_neg, chains = self._negatives(keys, state.f, state.chains, x, z, axis)
+        (f_loss, parts), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
+            state.f, x, x_neg, z
+        )
+        f, opt_f = apply_gradients(self.optimizer_f, mean(grads), state.opt_f, state.f)
+        ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
+        return State(f, ema_f, opt_f, chains, state.step + 1), mean(Info(f_loss, *parts))
+
+    @abstractmethod
+    def _negatives(self, keys, f: Energy, chains, x, z, axis) -> tuple[Array, Array | None]:
+        """x_neg, and the chains after this step."""
+
+    def _run(self, keys: Key[Array, " batch"], x: Int[Array, "batch dim"], f: Energy, z):
+        go = lambda key, x, z: run(self.kernel, key, x, f, z, num_steps=self.num_kernel_steps)
+        return jax.vmap(go)(keys, x, z)
+
+
+class CD(_ContrastiveDivergence):
+    """Contrastive divergence, with or without a condition: chains start at the data."""
+
+    def init(self, f: Energy) -> State:
+        """The state before the first step."""
+        return self._init(f, None)
+
+    def _negatives(self, keys, f, chains, x, z, axis):
+        return self._run(keys, x, f, z), None
+
+
+class PCD(_ContrastiveDivergence):
+    """Persistent contrastive divergence with a replay buffer and random restarts.
+
+    The buffer is cut into as many stretches of equal length (give or take one) as there are
+    examples in a batch. Every example goes on with a chain drawn from its own stretch, so no chain
+    is picked twice, which would leave it open what is written back.
+    """
+
+    space: Space = eqx.field(static=True)
+    num_chains: int = eqx.field(static=True, kw_only=True, default=10_000)
+    restart: float = eqx.field(static=True, kw_only=True, default=0.05)
+
+    def __check_init__(self):
+        require(0 <= self.restart <= 1, f"restart is a probability in [0, 1], got {self.restart}")
+
+    def init(self, key: Key[Array, ""], f: Energy) -> State:
+        """The state before the first step, with chains drawn uniformly over the space."""
+        return self._init(f, jax.vmap(self.space.sample)(jax.random.split(key, self.num_chains)))
+
+    def _negatives(self, keys, f, chains, x, z, axis):
+        if z is not None:
+            raise InputError(
+                f"PCD's chains belong to one distribution, so it takes no condition, but got z of "
+                f"shape {z.shape}; use CD for conditional energies"
+            )
+        keys_row, keys_start, keys_kernel = jax.vmap(lambda k: jax.random.split(k, 3))(keys).T
+        rows = self._rows(keys_row, axis)
+        starts = jax.vmap(self._start)(keys_start, chains[rows])
+        x_neg = self._run(keys_kernel, starts, f, None)
+        gather = (lambda a: jax.lax.all_gather(a, axis, tiled=True)) if axis else (lambda a: a)
+        return x_neg, chains.at[gather(rows)].set(gather(x_neg), unique_indices=True)
+
+    def _rows(self, keys: Key[Array, " batch"], axis: str | None) -> Int[Array, " batch"]:
+        """The chain that each example on this device goes on with."""
+        num_shards, shard = (jax.lax.axis_size(axis), jax.lax.axis_index(axis)) if axis else (1, 0)
+        num_own = keys.shape[0]
+        batch_size = num_own * num_shards
+        require(
+            self.num_chains >= batch_size,
+            f"a batch of {batch_size} needs as many chains or more, got "
+            f"num_chains={self.num_chains}",
+        )
+        bounds = jnp.asarray(np.arange(batch_size + 1) * self.num_chains // batch_size, jnp.int32)
+        own = jax.lax.dynamic_slice_in_dim(bounds, num_own * shard, num_own + 1)
+        draw = lambda key, first, end: jax.random.randint(key, (), first, end, jnp.int32)
+        return jax.vmap(draw)(keys, own[:-1], own[1:])
+
+    def _start(self, key: Key[Array, ""], chain: Int[Array, " dim"]) -> Int[Array, " dim"]:
+        key_restart, key_uniform = jax.random.split(key)
+        restarts = jax.random.bernoulli(key_restart, self.restart)
+        return jnp.where(restarts, self.space.sample(key_uniform), chain)
