@@ -23,9 +23,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from results import save  # benchmarks/results.py
 
 from aloex import energies, exact, kernels, proposals, samplers, spaces
+from aloex.apps.results import save
 from aloex.learning.aloe import ALOE, State
 
 RESULTS = Path(__file__).parent.parent / "results" / "speed"
@@ -154,6 +154,7 @@ def compare() -> None:
             "ours_ms": round(ours_ms, 3),
             "peer_ms": round(peer_ms, 3),
             "ratio": round(num_problems * peer_ms / ours_ms, 2),  # per problem
+            "seed": 0,
         }
         print(row, flush=True)
         rows.append(row)

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from aloex.cli import core, demo
+from aloex.cli import core, demo, synthetic
 from aloex.errors import AloexError
 from aloex.learning.fit import Stopped
 
@@ -19,6 +19,7 @@ app = typer.Typer(
 app.command("learn")(core.learn)
 app.command("sample")(core.sample)
 app.command("demo")(demo.demo)
+app.add_typer(synthetic.app, name="synthetic")
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """The methods of the study: the settings of each, and the learner with networks that they make."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -81,18 +81,43 @@ class Settings:
         return cls(**fields)
 
 
-QUICK = {  # networks for a CPU
+TUNED = {  # the paper's settings where it gives a grid, as our own search over it decided
+    "pcd": {"num_sweeps": 10, "restart": 0.05},
+    "cd": {"num_sweeps": 10},
+}
+BEST = {  # what the ablation found worth having, for every method that it applies to
+    "aloe": {
+        "num_steps": 30_000,
+        "batch_size": 4096,
+        "learning_rate_f": 3e-3,
+        "decay": True,
+        "persistence": 16,
+        "num_trajectories": 4,
+        "q0_hidden": (256, 256, 128),
+        "q0_head": 256,
+        "q_hidden": (256, 256),
+        "bfloat16": True,
+        "lookahead": 2,
+    },
+    "pcd": {
+        "num_steps": 30_000,
+        "batch_size": 4096,
+        "learning_rate_f": 3e-3,
+        "decay": True,
+        "num_sweeps": 1,
+        "restart": 0.01,
+    },
+}
+QUICK = {  # sizes for a CPU
     "num_steps": 3000,
+    "batch_size": 128,
     "f_hidden": (128, 128),
     "q0_hidden": (64, 64),
     "q0_head": 64,
     "rnn_hidden": 64,
     "q_hidden": (128, 128),
-}
-BEST = {  # what the ablation found worth having; see docs/synthetic.md
-    "batch_size": 1024,
-    "persistence": 8,
-    "decay": True,
+    "bfloat16": False,
+    "lookahead": 1,
 }
 
 
@@ -100,14 +125,14 @@ def choose(method: str, recipe: str = "paper", preset: str = "paper", **changes:
     """The settings of a method: recipe `paper` or `best`, preset `paper` (full size) or `quick`."""
     require(recipe in ("paper", "best"), f"recipe must be paper or best, got {recipe!r}")
     require(preset in ("paper", "quick"), f"preset must be paper or quick, got {preset!r}")
-    settings = Settings(method)
-    if method in ("pcd", "cd"):
-        settings = replace(settings, num_sweeps=10)
+    settings: dict[str, Any] = dict(TUNED.get(method, {}))
     if recipe == "best":
-        settings = replace(settings, **BEST)
+        settings |= BEST.get("aloe" if method.startswith("aloe") else method, {"decay": True})
     if preset == "quick":
-        settings = replace(settings, **QUICK)
-    return replace(settings, **changes)
+        settings |= QUICK
+        if settings.get("persistence", 1) > 1:
+            settings |= {"batch_size": 256, "persistence": 4}
+    return Settings(method, **(settings | changes))
 
 
 def build_learner(settings: Settings) -> Any:
@@ -115,14 +140,14 @@ def build_learner(settings: Settings) -> Any:
     num_steps = settings.num_steps if settings.decay else None
     adam_f = clipped_adam(settings.learning_rate_f, num_steps=num_steps)
     adam_q = clipped_adam(settings.learning_rate_q, num_steps=num_steps)
-    kernel = Gibbs(num_sweeps=settings.num_sweeps)
+    kernel, sweeps = Gibbs(), {"num_kernel_steps": settings.num_sweeps}
     ema = settings.ema_decay
     match settings.method:
         case "pcd":
             chains = {"num_chains": settings.num_chains, "restart": settings.restart}
-            return PCD(kernel, SPACE, optimizer_f=adam_f, ema_decay=ema, **chains)
+            return PCD(kernel, SPACE, optimizer_f=adam_f, ema_decay=ema, **sweeps, **chains)
         case "cd":
-            return CD(kernel, optimizer_f=adam_f, ema_decay=ema)
+            return CD(kernel, optimizer_f=adam_f, ema_decay=ema, **sweeps)
         case "ade" | "ade-fac" | "ade-rnn":
             ratios = {"rate_ratio": settings.rate_ratio, "num_q_steps": settings.num_q_steps}
             return ADE(optimizer=adam_q, ema_decay=ema, **ratios)
@@ -134,6 +159,7 @@ def build_learner(settings: Settings) -> Any:
         kernel,
         Inverse(space=SPACE, max_edits=_max_edits(settings), repeats=settings.repeats),
         num_trajectories=settings.num_trajectories,
+        num_kernel_steps=settings.num_sweeps,
         persistence=settings.persistence,
         optimizer_f=adam_f,
         optimizer_q=adam_q,

@@ -7,29 +7,37 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from aloex.learning.run_folder import write_file
+
 
 def save(path: Path, rows: list[dict], keys: tuple[str, ...]) -> None:
     """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new."""
-    same = lambda row: tuple(row[k] for k in keys)
+    same = lambda row: tuple(row.get(k) for k in keys)
     source = provenance()
     rows = [{**row, **source} for row in rows]
     new = {same(row) for row in rows}
     old = json.loads(path.read_text())["rows"] if path.exists() else []
-    path.parent.mkdir(parents=True, exist_ok=True)
     kept = [row for row in old if same(row) not in new]
-    path.write_text(json.dumps({"rows": kept + rows}, indent=1) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, json.dumps({"rows": kept + rows}, indent=1) + "\n")
     print(f"wrote {path}")
 
 
+def read(path: Path) -> list[dict]:
+    """The rows."""
+    return json.loads(path.read_text())["rows"]
+
+
 def provenance() -> dict:
-    """The command, seed, versions and machine of this run."""
-    command = " ".join(["python", os.path.relpath(sys.argv[0]), *sys.argv[1:]])
+    """The command, versions and machine of this run."""
+    program = Path(sys.argv[0])
+    is_aloex = program.name == "aloex" or program.parent.name == "aloex"  # or python -m aloex
+    name = ["aloex"] if is_aloex else ["python", os.path.relpath(program)]
     versions = {
         name: found for name in ("jax", "equinox", "optax", "torch") if (found := _of(name))
     }
     return {
-        "command": command,
-        "seed": 0,
+        "command": " ".join([*name, *sys.argv[1:]]),
         "versions": {"python": platform.python_version(), **versions},
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
     }

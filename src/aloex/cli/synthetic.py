@@ -1,0 +1,128 @@
+"""`aloex synthetic`: train, evaluate and draw the study's models."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aloex.errors import require
+
+app = typer.Typer(
+    help="The synthetic study: seven pictures in the plane, 32 bits each.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Recipe = Annotated[str, typer.Option(help="paper, or best (what our ablation found).")]
+Preset = Annotated[str, typer.Option(help="paper (full size), or quick (minutes on a CPU).")]
+Steps = Annotated[int | None, typer.Option(help="Training steps, instead of the recipe's.")]
+Data = Annotated[list[str], typer.Option(help="A data set, or all; may be repeated.")]
+
+
+@app.command()
+def train(
+    data: Data = ["pinwheel"],  # noqa: B006
+    method: Annotated[str, typer.Option(help="aloe, pcd, ade, ...; a wrong one lists all.")] = (
+        "aloe"
+    ),
+    recipe: Recipe = "paper",
+    preset: Preset = "paper",
+    seed: Annotated[list[int], typer.Option(help="May be repeated.")] = [0],  # noqa: B006
+    steps: Steps = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run; default: runs/...")] = None,
+) -> None:
+    """Train one method, on several data sets and seeds at once; repeat the command to go on."""
+    from aloex.apps.synthetic import methods
+    from aloex.apps.synthetic import train as training
+
+    settings = methods.choose(method, recipe, preset, **changes_of(steps))
+    names = names_of(data)
+    problems = [training.Problem(name, number) for number in seed for name in names]
+    label = "-".join([method, recipe, preset, *data, *map(str, seed)])
+    folder = out or Path("runs/synthetic") / label
+    for path in training.train(folder, settings, problems, recipe=recipe):
+        print(f"model: {path}")
+    print(f"next: aloex synthetic eval {folder}")
+
+
+@app.command("eval")
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, or a model file.")],
+) -> None:
+    """NLL above the floor and MMD of trained models, exact where there is an accelerator."""
+    from aloex.apps.synthetic.table import rated
+
+    for path in models_in([run]):
+        row = rated(path)
+        print(f"{row['method']} ({row['recipe']}) on {row['data']}, seed {row['seed']}:")
+        for name in ("nll_minus_floor", "mmd_exp", "mmd_linear", "short_mmd_exp", "q_mmd_exp"):
+            if name in row:
+                error = row["nll_se" if name.startswith("nll") else f"{name}_se"]
+                print(f"  {name:16} {row[name]: .6f} ± {error:.6f}")
+        print(f"  all of it: {path.with_suffix('.json')}")
+
+
+@app.command()
+def table(
+    preset: Preset = "paper",
+    method: Annotated[
+        list[str] | None, typer.Option(help="As method or method:recipe; default: all.")
+    ] = None,
+    data: Data = ["all"],  # noqa: B006
+    seeds: Annotated[int, typer.Option(help="Number of seeds, from 0.")] = 3,
+    steps: Steps = None,
+    runs: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("runs/table"),
+    out: Annotated[Path, typer.Option(help="Folder of the summary.")] = Path("results/synthetic"),
+) -> None:
+    """Train and evaluate everything that is still missing; may be stopped and repeated."""
+    from aloex.apps.synthetic import table
+
+    which = table.ALL if not method else [pair_of(name) for name in method]
+    summary = table.make(
+        runs, out, which=which, preset=preset, seeds=seeds, data=names_of(data), **changes_of(steps)
+    )
+    print(f"summary: {summary}")
+
+
+@app.command()
+def figures(
+    run: Annotated[list[Path], typer.Argument(help="Folders of runs, or model files.")],
+    out: Annotated[Path, typer.Option(help="Where to draw.")] = Path("results/synthetic/figures"),
+) -> None:
+    """Draw the paper's figures, those for which the models are at hand."""
+    from aloex.apps.synthetic.figures import write_all  # matplotlib loads slowly
+    from aloex.apps.synthetic.trained import load
+
+    for path in write_all([load(path) for path in models_in(run)], out):
+        print(f"figure: {path}")
+
+
+def names_of(data: list[str]) -> list[str]:
+    """Data sets by name, or all of them."""
+    from aloex.apps.synthetic.data import DATA_SETS, DataSet
+
+    return list(DATA_SETS) if data == ["all"] else [DataSet(name).name for name in data]
+
+
+def changes_of(steps: int | None) -> dict[str, int]:
+    """What the command line changes in the recipe."""
+    require(steps is None or steps >= 1, f"--steps must be at least 1, got {steps}")
+    return {} if steps is None else {"num_steps": steps}
+
+
+def pair_of(name: str) -> tuple[str, str]:
+    """aloe:best -> (aloe, best); the recipe may be left out."""
+    method, _, recipe = name.partition(":")
+    return method, recipe or "paper"
+
+
+def models_in(places: list[Path]) -> list[Path]:
+    """The model files named, and those in the folders named."""
+    found = [
+        path
+        for place in places
+        for path in (sorted(place.rglob("*.safetensors")) if place.is_dir() else [place])
+    ]
+    names = ", ".join(map(str, places))
+    require(len(found) > 0, f"there are no models in {names}; train one: aloex synthetic train")
+    return found
