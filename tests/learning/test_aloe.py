@@ -11,7 +11,7 @@ from aloex import exact
 from aloex.energies import MLP
 from aloex.errors import InputError
 from aloex.kernels import Gibbs
-from aloex.learning.aloe import ALOE
+from aloex.learning.aloe import ALOE, systematic
 from aloex.learning.power_iteration import q_loss
 from aloex.learning.updates import clipped_adam, mle_loss, moving_average
 from aloex.proposals import Inverse
@@ -121,6 +121,47 @@ def test_the_oldest_negatives_are_the_targets_and_the_rest_live_on():
     np.testing.assert_array_equal(after.chains, x_neg[:, :-1])
 
 
+@pytest.mark.parametrize("repeats", [True, False])
+def test_weights_of_trajectories_have_mean_z(repeats):
+    """Sum over all trajectories of q w = Z_f: exp f s_x / q is an importance weight."""
+    f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
+    q = tiny_search(TINY, max_edits=2)
+    proposal = Inverse(space=TINY, max_edits=2, repeats=repeats)
+    with jax.enable_x64(True):
+        f, q = exact.to_float64(f), exact.to_float64(q)
+        parts = [exact.trajectories(TINY, x, 2) for x in TINY.enumerate()]
+        every = jax.tree.map(lambda *a: jnp.concatenate(a), *parts)
+        log_q, log_s = jax.vmap(q.log_prob)(every), jax.vmap(proposal.log_prob)(every)
+        log_w = jax.vmap(f)(every.last) + log_s - log_q
+        np.testing.assert_allclose(
+            jax.nn.logsumexp(log_q + log_w), exact.log_z(f, TINY), rtol=1e-12
+        )
+
+
+def test_resampled_draws_follow_p_f():
+    """Systematic resampling varies less than independent draws, so the test errs on its side."""
+    f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
+    q = tiny_search(TINY, max_edits=2)
+    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), resample=True)
+    keys = jax.random.split(jax.random.key(0), 20_000)
+    x, _ = compiled(lambda f, q: aloe._resampled(keys, f, q, None))(f, q)
+    counts = np.bincount(np.asarray(jax.vmap(TINY.index)(x)), minlength=TINY.size)
+    law = np.exp(np.asarray(exact.log_p(f, TINY)))
+    assert_draws_match(counts, law)
+    raw = np.exp(np.asarray(exact.log_marginal(q, TINY)))
+    assert np.abs(raw - law).sum() > 0.2  # or the weights would have had nothing to do
+
+
+def test_systematic_resampling():
+    log_w = jnp.log(jnp.array([0.0, 1.0, 3.0, 4.0]))  # the mean is 2, the cap 4
+    counts = lambda log_w, u: np.bincount(systematic(jnp.array(u), log_w), minlength=4).tolist()
+    assert counts(log_w, 0.2) in ([0, 1, 1, 2], [0, 0, 2, 2])
+    assert counts(jnp.array([0.0, 0.0, 0.0, 100.0]), 0.5) == [0, 0, 0, 4]
+    assert counts(jnp.full(4, -jnp.inf), 0.5) == [1, 1, 1, 1]
+    capped = [counts(jnp.array([0.0, -50.0, -50.0, -50.0]), u) for u in (0.1, 0.9)]
+    assert capped == [[4, 0, 0, 0]] * 2
+
+
 def test_persistence_needs_chains_and_no_condition():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
     aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4)
@@ -129,7 +170,9 @@ def test_persistence_needs_chains_and_no_condition():
     with pytest.raises(InputError, match="a multiple of 4, got 6"):
         aloe.init(f, q, jnp.zeros((6, 3), jnp.int32))
     state = aloe.init(f, q, jnp.zeros((8, 3), jnp.int32))
-    with pytest.raises(InputError, match="persistence=4 is for models without a condition"):
+    with pytest.raises(
+        InputError, match="persistence=4 and resample=False are for models without a condition"
+    ):
         aloe.step(jax.random.key(0), state, jnp.zeros((8, 3), jnp.int32), jnp.zeros((8, 1)))
 
 

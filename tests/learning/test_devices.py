@@ -38,6 +38,7 @@ def train_aloe(folder=None, persistence=1) -> dict:
         Inverse(space=config.space, max_edits=3),
         num_trajectories=3,
         persistence=persistence,
+        resample=persistence > 1,
         optimizer_f=sgd,
         optimizer_q=sgd,
     )

@@ -1,7 +1,7 @@
 """`aloex synthetic`: train, evaluate and draw the study's models."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,8 +36,7 @@ def train(
     from aloex.apps.synthetic import train as training
 
     settings = methods.choose(method, recipe, preset, **changes_of(steps))
-    names = names_of(data)
-    problems = [training.Problem(name, number) for number in seed for name in names]
+    problems = [training.Problem(name, number) for number in seed for name in names_of(data)]
     label = "-".join([method, recipe, preset, *data, *map(str, seed)])
     folder = out or Path("runs/synthetic") / label
     for path in training.train(folder, settings, problems, recipe=recipe):
@@ -62,26 +61,83 @@ def evaluate(
         print(f"  all of it: {path.with_suffix('.json')}")
 
 
+Runs = Annotated[Path, typer.Option(help="Folder of the runs.")]
+Out = Annotated[Path, typer.Option(help="Folder of the results.")]
+Seeds = Annotated[int, typer.Option(help="Number of seeds, from 0.")]
+
+
 @app.command()
 def table(
-    preset: Preset = "paper",
     method: Annotated[
         list[str] | None, typer.Option(help="As method or method:recipe; default: all.")
     ] = None,
+    preset: Preset = "paper",
     data: Data = ["all"],  # noqa: B006
-    seeds: Annotated[int, typer.Option(help="Number of seeds, from 0.")] = 3,
+    seeds: Seeds = 3,
     steps: Steps = None,
-    runs: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("runs/table"),
-    out: Annotated[Path, typer.Option(help="Folder of the summary.")] = Path("results/synthetic"),
+    runs: Runs = Path("runs/table"),
+    out: Out = Path("results/synthetic"),
 ) -> None:
     """Train and evaluate everything that is still missing; may be stopped and repeated."""
     from aloex.apps.synthetic import table
 
-    which = table.ALL if not method else [pair_of(name) for name in method]
-    summary = table.make(
-        runs, out, which=which, preset=preset, seeds=seeds, data=names_of(data), **changes_of(steps)
-    )
-    print(f"summary: {summary}")
+    pairs = table.ALL if not method else [pair_of(name) for name in method]
+    lines = table.entries(pairs, preset, **changes_of(steps))
+    names = names_of(data)
+    table.make(lines, problems_of(names, seeds), runs=runs, summary=out / "summary.json")
+    table.references(out, names)
+
+
+@app.command()
+def ablation(
+    preset: Preset = "paper",
+    data: Data = ["all"],  # noqa: B006
+    seeds: Seeds = 3,
+    steps: Steps = None,
+    runs: Runs = Path("runs/ablation"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """What each ingredient of ALOE's best recipe is worth; may be stopped and repeated."""
+    from aloex.apps.synthetic import table
+
+    lines = table.ablation(preset, **changes_of(steps))
+    problems = problems_of(names_of(data), seeds)
+    table.make(lines, problems, runs=runs, summary=out / "ablation.json")
+
+
+@app.command()
+def variance(
+    preset: Preset = "paper",
+    seeds: Seeds = 3,
+    steps: Steps = None,
+    points: Annotated[int, typer.Option(help="How often to pause and measure.")] = 10,
+    runs: Runs = Path("runs/variance"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """Variance of the sampler's gradient during training, ADE against ALOE, on pinwheel."""
+    from aloex.apps import results
+    from aloex.apps.synthetic import gradient_variance
+
+    for method in gradient_variance.METHODS:
+        rows = gradient_variance.measure(
+            runs, method, preset=preset, seeds=seeds, num_points=points, **changes_of(steps)
+        )
+        keys = ("method", "data", "seed", "step")
+        results.save(out / "gradient_variance.json", rows, keys)
+
+
+@app.command()
+def page(
+    results: Annotated[Path, typer.Option(help="Folder of the results.")] = (
+        Path("results/synthetic")
+    ),
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/synthetic.md"),
+) -> None:
+    """Write the results page from the committed results."""
+    from aloex.apps.synthetic.page import render
+
+    out.write_text(render(results))
+    print(f"page: {out}")
 
 
 @app.command()
@@ -104,7 +160,15 @@ def names_of(data: list[str]) -> list[str]:
     return list(DATA_SETS) if data == ["all"] else [DataSet(name).name for name in data]
 
 
-def changes_of(steps: int | None) -> dict[str, int]:
+def problems_of(names: list[str], seeds: int) -> list:
+    """Every data set with every seed."""
+    from aloex.apps.synthetic.train import Problem
+
+    require(seeds >= 1, f"--seeds must be at least 1, got {seeds}")
+    return [Problem(name, seed) for seed in range(seeds) for name in names]
+
+
+def changes_of(steps: int | None) -> dict[str, Any]:
     """What the command line changes in the recipe."""
     require(steps is None or steps >= 1, f"--steps must be at least 1, got {steps}")
     return {} if steps is None else {"num_steps": steps}

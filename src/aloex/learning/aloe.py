@@ -7,6 +7,14 @@ takes the x_neg at hand as its targets; further ones draw anew with the new f.
 With `persistence` = L > 1 a draw of q lives for L steps: every step takes batch / L new draws,
 moves all by one kernel step, uses all as negatives, and gives the oldest, which have been through
 L kernel steps, to q as its targets. Negatives are better for the same work on q.
+
+With `resample` the draws of q are resampled by their importance weights before the kernel takes
+them on. q(x) itself is a sum over trajectories, but with the proposal s_x as an auxiliary law every
+trajectory tau to x has a weight of its own,
+
+    w = exp f(x) s_x(tau) / q(tau),    with E_q[w] = Z_f,
+
+so that the weighted draws follow p_f. That moves mass between modes, which the kernel cannot.
 """
 
 from typing import Any, NamedTuple
@@ -61,6 +69,7 @@ class ALOE(eqx.Module):
     num_power_steps: int = eqx.field(static=True, kw_only=True, default=1)
     num_kernel_steps: int = eqx.field(static=True, kw_only=True, default=1)
     persistence: int = eqx.field(static=True, kw_only=True, default=1)
+    resample: bool = eqx.field(static=True, kw_only=True, default=False)
     ema_decay: float = eqx.field(static=True, kw_only=True, default=0.999)
     optimizer_f: optax.GradientTransformation = eqx.field(
         static=True, kw_only=True, default_factory=clipped_adam
@@ -126,14 +135,14 @@ class ALOE(eqx.Module):
         Every example brings its own key, so the draws do not depend on how the batch is split.
         """
         require(
-            z is None or self.persistence == 1,
-            f"persistence={self.persistence} is for models without a condition: chains outlive "
-            "the batch, and with it their z; use persistence=1",
+            z is None or (self.persistence == 1 and not self.resample),
+            f"persistence={self.persistence} and resample={self.resample} are for models without "
+            "a condition, whose states may change places; use persistence=1, resample=False",
         )
         mean = (lambda t: jax.lax.pmean(t, axis)) if axis else (lambda t: t)
         keys = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_power_steps))(keys)
         chains = _mine(state.chains, axis)
-        x_neg, num_edits = self.negatives(keys[:, 0], state.f, state.q, z, chains)
+        x_neg, num_edits = self.negatives(keys[:, 0], state.f, state.q, z, chains, axis)
         (f_loss, (f_data, f_neg)), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
             state.f, x, x_neg.reshape(x.shape), z
         )
@@ -144,7 +153,7 @@ class ALOE(eqx.Module):
         for i in range(self.num_power_steps):
             key_draw, key_proposal = _split(keys[:, 1 + i])
             if i > 0:
-                targets = self.negatives(key_draw, f, q, z)[0][:, -1]
+                targets = self.negatives(key_draw, f, q, z, axis=axis)[0][:, -1]
             (loss, q_info), grads = self._q_grad(q, key_proposal, targets, z)
             q, opt_q = apply_gradients(self.optimizer_q, mean(grads), opt_q, q)
 
@@ -166,6 +175,7 @@ class ALOE(eqx.Module):
         q: LocalSearch,
         z: Array | None,
         chains: Int[Array, "starts older dim"] | None = None,
+        axis: str | None = None,
     ) -> tuple[Int[Array, "starts lives dim"], Int[Array, " starts"]]:
         """x_neg ~ q k_f and the chains, each a kernel step on; and how many edits each draw took.
 
@@ -173,24 +183,52 @@ class ALOE(eqx.Module):
         """
         keys_q, keys_kernel = _split(keys)
         lives = 1 if chains is None else 1 + chains.shape[1]
-        x_hat, num_edits = sample_ends(q, keys_q[::lives], z)
+        if self.resample:
+            x_hat, num_edits = self._resampled(keys_q[::lives], f, q, axis)
+        else:
+            x_hat, num_edits = sample_ends(q, keys_q[::lives], z)
         if chains is not None:
             x_hat = jnp.concatenate([x_hat[:, None], chains], axis=1).reshape(len(keys), -1)
         step = lambda key, x, z: run(self.kernel, key, x, f, z, num_steps=self.num_kernel_steps)
         x_neg = jax.vmap(step)(keys_kernel, x_hat, z)
         return x_neg.reshape(-1, lives, x_neg.shape[1]), num_edits
 
+    def _resampled(self, keys: Key[Array, " starts"], f: Energy, q: LocalSearch, axis: str | None):
+        """Draws of q resampled by their weights, and how many edits each took."""
+        keys_q, keys_choice = _split(keys)
+        drawn = jax.vmap(q.sample)(keys_q)
+        log_q, log_s = jax.vmap(q.log_prob)(drawn), jax.vmap(self.proposal.log_prob)(drawn)
+        log_w = jax.vmap(f)(drawn.last) + log_s - log_q
+        x, num_edits, log_w = (_everyones(a, axis) for a in (drawn.last, drawn.num_edits, log_w))
+        # One random number for all devices.
+        place = _everyones(jax.vmap(jax.random.uniform)(keys_choice), axis)[0]
+        chosen = systematic(place, log_w)
+        return _mine(x[chosen], axis), _mine(num_edits[chosen], axis)
 
-def _mine(chains: Array | None, axis: str | None) -> Array | None:
-    """This device's part of chains that all devices hold."""
-    if chains is None or axis is None:
-        return chains
-    return chains.reshape(jax.lax.axis_size(axis), -1, *chains.shape[1:])[jax.lax.axis_index(axis)]
+
+def systematic(place: Float[Array, ""], log_w: Float[Array, " n"]) -> Int[Array, " n"]:
+    """n indices, each as often as its weight asks for, give or take one; `place` is in [0, 1).
+
+    No weight counts more than sqrt(n) times their mean (Ionides 2008), so that one draw of a poor q
+    cannot take the place of all others.
+    """
+    n = log_w.shape[0]
+    log_w = jnp.where(jnp.isfinite(log_w).any(), log_w, 0)  # all impossible: all alike
+    cap = jax.nn.logsumexp(log_w) - 0.5 * jnp.log(n)
+    share = jnp.cumsum(jax.nn.softmax(jnp.minimum(log_w, cap)))
+    return jnp.minimum(jnp.searchsorted(share, (jnp.arange(n) + place) / n * share[-1]), n - 1)
 
 
-def _everyones(chains: Array, axis: str | None) -> Array:
+def _mine(rows: Any, axis: str | None) -> Any:
+    """This device's part of rows that all devices hold."""
+    if rows is None or axis is None:
+        return rows
+    return rows.reshape(jax.lax.axis_size(axis), -1, *rows.shape[1:])[jax.lax.axis_index(axis)]
+
+
+def _everyones(rows: Array, axis: str | None) -> Array:
     """The inverse of `_mine`."""
-    return chains if axis is None else jax.lax.all_gather(chains, axis, tiled=True)
+    return rows if axis is None else jax.lax.all_gather(rows, axis, tiled=True)
 
 
 def _split(keys: Key[Array, " batch"]) -> tuple[Array, Array]:

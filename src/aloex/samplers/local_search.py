@@ -16,6 +16,7 @@ from jax.nn import log_sigmoid
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex.errors import require
+from aloex.nets import on_cpu
 from aloex.trajectory import Room, Trajectory, first_with_same_ending, pack, unpack
 
 
@@ -86,6 +87,7 @@ def sample_ends(
     """x_t and t of a run of the search for each key: those of `q.sample`, for less.
 
     Most searches stop early, so each time half of them have, the rest moves to a smaller buffer.
+    Not so on an accelerator, where idle arithmetic is cheaper than another loop.
     """
     keys_start, keys_search = jax.vmap(jax.random.split, out_axes=1)(keys)
     x = jax.vmap(q.q0.sample)(keys_start, z)
@@ -106,7 +108,7 @@ def sample_ends(
         return x, num_edits, running.at[at].set(goes_on & (num_edits[at] < q.max_edits)), order
 
     sizes = [keys.shape[0]]
-    while sizes[-1] > 16:
+    while on_cpu() and sizes[-1] > 16:
         sizes.append((sizes[-1] + 1) // 2)
     for size, next_size in zip(sizes, [*sizes[1:], 0], strict=True):
         order = jnp.argsort(~running)  # those still running first

@@ -1,49 +1,70 @@
 """The whole table: every method on every data set with several seeds, trained and evaluated.
 
-Each method's models are trained at once, in a folder of their own, and evaluated one by one; what
+Each entry's models are trained at once, in a folder of their own, and evaluated one by one; what
 is there already is not done again, so the command can be stopped and repeated at will.
 """
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aloex.apps import results
 from aloex.apps.synthetic import evaluate, floor, methods
 from aloex.apps.synthetic.data import DATA_SETS
+from aloex.apps.synthetic.methods import Settings
 from aloex.apps.synthetic.train import Problem, train
 from aloex.apps.synthetic.trained import load
 from aloex.learning.run_folder import write_file
 
-ALL = (  # (method, recipe)
-    ("aloe", "best"),
-    ("pcd", "best"),
-    *((method, "paper") for method in methods.METHODS),
-)
 KEYS = ("method", "recipe", "data", "seed")
+ALL = (("aloe", "best"), ("pcd", "best"), *((method, "paper") for method in methods.METHODS))
+WITHOUT = {  # each ingredient of ALOE's best recipe, and what stands in its place
+    "moving average": {"ema_decay": 0.0},
+    "decay of the learning rates": {"decay": False},
+    "learning rate 0.003": {"learning_rate_f": 1e-3},
+    "batch of 2048": {"batch_size": 256},
+    "persistent chains": {"persistence": 1, "batch_size": 256},  # as many draws of q
+    "resampling": {"resample": False},
+    "4 trajectories instead of 10": {"num_trajectories": 10},
+    "smaller q": {"q0_hidden": (512, 512, 256), "q0_head": 512, "q_hidden": (512, 512)},
+    "bfloat16 in q0": {"bfloat16": False},
+}
+
+
+class Entry(NamedTuple):
+    """A line of the table; the recipe is its label."""
+
+    method: str
+    recipe: str
+    settings: Settings
+
+
+def entries(pairs: Iterable[tuple[str, str]], preset: str, **changes: Any) -> list[Entry]:
+    """Lines for pairs of method and recipe."""
+    choose = lambda method, recipe: methods.choose(method, recipe, preset, **changes)
+    return [Entry(method, recipe, choose(method, recipe)) for method, recipe in pairs]
+
+
+def ablation(preset: str, **changes: Any) -> list[Entry]:
+    """ALOE's best recipe, and what is left of it without each of its ingredients."""
+    settings = lambda less: methods.choose("aloe", "best", preset, **(less | changes))
+    less = [Entry("aloe", f"best less {name}", settings(less)) for name, less in WITHOUT.items()]
+    return [Entry("aloe", "best", settings({})), *less]
 
 
 def make(
-    runs: Path,
-    out: Path,
+    lines: Iterable[Entry],
+    problems: list[Problem],
     *,
-    which: Iterable[tuple[str, str]] = ALL,
-    preset: str = "paper",
-    seeds: int = 3,
-    data: Iterable[str] = DATA_SETS,
-    **changes: Any,
-) -> Path:
-    """Train and evaluate all that is missing; returns the summary's path."""
-    problems = [Problem(name, seed) for seed in range(seeds) for name in data]
-    for method, recipe in which:
-        settings = methods.choose(method, recipe, preset, **changes)
-        paths = train(runs / f"{method}-{recipe}", settings, problems, recipe=recipe)
-        results.save(out / "summary.json", [rated(path) for path in paths], KEYS)
-    results.save(out / "data.json", [evaluate.data_row(name) for name in data], ("data",))
-    rows = [{"data": name, **row} for name, row in floor.table().items()]
-    results.save(out / "floor.json", rows, ("data",))
-    return out / "summary.json"
+    runs: Path,
+    summary: Path,
+) -> None:
+    """Train and evaluate all that is missing, and put it into the summary entry by entry."""
+    for method, recipe, settings in lines:
+        folder = runs / f"{method} {recipe}".replace(" ", "-")
+        paths = train(folder, settings, problems, recipe=recipe)
+        results.save(summary, [rated(path) for path in paths], KEYS)
 
 
 def rated(path: Path) -> dict[str, Any]:
@@ -52,3 +73,10 @@ def rated(path: Path) -> dict[str, Any]:
     if not beside.exists():
         write_file(beside, json.dumps(evaluate.evaluate(load(path)), indent=1) + "\n")
     return json.loads(beside.read_text())
+
+
+def references(out: Path, data: Iterable[str] = DATA_SETS) -> None:
+    """What the rows are held against: the floors, and data against data."""
+    rows = floor.table()
+    results.save(out / "floor.json", [{"data": name, **rows[name]} for name in data], ("data",))
+    results.save(out / "data.json", [evaluate.data_row(name) for name in data], ("data",))

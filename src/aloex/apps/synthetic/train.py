@@ -3,7 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -41,24 +41,11 @@ def train(
     paths = [folder / problem.file for problem in problems]
     if all(path.exists() for path in paths):
         return paths
-    learner = methods.build_learner(settings)
-    sets = [DataSet(problem.data) for problem in problems]
-    ids = np.array([problem.id for problem in problems])
-    begin = lambda i: methods.init(learner, settings, jax.random.fold_in(jax.random.key(0), i))
-
-    def stream(key, n):
-        parts = zip(sets, ids, strict=True)
-        return jnp.stack([data.sample(jax.random.fold_in(key, i), n) for data, i in parts])
-
     state = fit(
-        Many(learner, ids),
-        stack([begin(i) for i in ids]),
-        stream,
+        **start(settings, problems),
         num_steps=settings.num_steps,
-        batch_size=settings.batch_size,
         folder=folder / "run",
         resume=(folder / "run" / "config.json").exists(),
-        config={**dataclasses.asdict(settings), "problems": [list(p) for p in problems]},
         checkpoint_every=max(1000, settings.num_steps // 20),
     )
     seconds = sum(row["seconds"] for row in metrics(folder))
@@ -73,6 +60,26 @@ def train(
         )
         Trained(settings, about, f, q).save(path)
     return paths
+
+
+def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
+    """What `fit` is to train, and on what: arguments for it."""
+    learner = methods.build_learner(settings)
+    sets = [DataSet(problem.data) for problem in problems]
+    ids = np.array([problem.id for problem in problems])
+    begin = lambda i: methods.init(learner, settings, jax.random.fold_in(jax.random.key(0), i))
+
+    def stream(key, n):
+        parts = zip(sets, ids, strict=True)
+        return jnp.stack([data.sample(jax.random.fold_in(key, i), n) for data, i in parts])
+
+    return {
+        "learner": Many(learner, ids),
+        "state": stack([begin(i) for i in ids]),
+        "x": stream,
+        "batch_size": settings.batch_size,
+        "config": {**dataclasses.asdict(settings), "problems": [list(p) for p in problems]},
+    }
 
 
 def metrics(folder: Path) -> list[dict]:
