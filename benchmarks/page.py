@@ -1,7 +1,8 @@
 """Write docs/speed.md from the rows in results/speed: `python benchmarks/page.py`."""
 
-import json
 from pathlib import Path
+
+from aloex.apps.results import markdown, read
 
 ROOT = Path(__file__).parent.parent
 
@@ -51,34 +52,28 @@ Made by `python benchmarks/speed.py --log-z`. The float32 row includes its compi
 
 def render() -> str:
     """The page."""
-    read = lambda name: json.loads((ROOT / "results/speed" / name).read_text())["rows"]
+    rows = lambda name: read(ROOT / "results/speed" / name)
     ms = lambda row, key: "" if row["device"].startswith("cpu") else f"{row[key]:.2f}"
     compare = [
         (r["case"], r["device"], ms(r, "ours_ms"), ms(r, "peer_ms"), f"{r['ratio']:.1f}")
-        for r in sorted(read("summary.json"), key=lambda r: r["device"], reverse=True)
+        for r in sorted(rows("summary.json"), key=lambda r: r["device"], reverse=True)
     ]
     listed = lambda values: ", ".join(f"{v:.3g}" for v in values)
     exponents = lambda row: (row["exponent"], row["demanded"])
     scaling = [
         (r["what"], listed(r["values"]), listed(t / r["ms"][0] for t in r["ms"]), *exponents(r))
-        for r in read("scaling.json")
+        for r in rows("scaling.json")
     ]
     log_z = [
-        (r["precision"], r["device"], f"{r['log_z']:.6f}", r["seconds"]) for r in read("log_z.json")
+        (r["precision"], r["device"], f"{r['log_z']:.6f}", r["seconds"]) for r in rows("log_z.json")
     ]
-    error = max(r.get("error_against_float32", 0) for r in read("log_z.json"))
+    error = max(r.get("error_against_float32", 0) for r in rows("log_z.json"))
     return TEXT.format(
-        compare=table(("case", "device", "ours, ms", "PyTorch, ms", "ratio"), compare),
-        scaling=table(("size", "values", "relative time", "exponent", "demanded"), scaling),
-        log_z=table(("precision", "device", "log Z", "seconds"), log_z)
+        compare=markdown(("case", "device", "ours, ms", "PyTorch, ms", "ratio"), compare),
+        scaling=markdown(("size", "values", "relative time", "exponent", "demanded"), scaling),
+        log_z=markdown(("precision", "device", "log Z", "seconds"), log_z)
         + f"\n\nThe error of TF32 against float32 is {error:.1e} nats.",
     )
-
-
-def table(head: tuple, rows: list[tuple]) -> str:
-    """Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Result files: rows beside the command, versions and machine that made them."""
+"""Result files: rows beside the command, versions and machine that made them; tables of them."""
 
 import json
 import os
 import platform
 import sys
+from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from aloex.learning.run_folder import write_file
 
@@ -26,6 +28,12 @@ def save(path: Path, rows: list[dict], keys: tuple[str, ...]) -> None:
 def read(path: Path) -> list[dict]:
     """The rows."""
     return json.loads(path.read_text())["rows"]
+
+
+def markdown(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
+    """A table for a page."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def provenance() -> dict:

@@ -1,7 +1,7 @@
 """Learning f and q together (`aloe`), the loop around it (`fit`), the friendly layer (`model`)."""
 
 from aloex.learning.aloe import ALOE
-from aloex.learning.config import Config, build_learner, build_networks
+from aloex.learning.config import Config, build_learner, build_networks, first_state
 from aloex.learning.fit import Stopped, fit
 from aloex.learning.many import Many
 from aloex.learning.model import Model, learn, load
@@ -18,6 +18,7 @@ __all__ = [
     "build_learner",
     "build_networks",
     "clipped_adam",
+    "first_state",
     "fit",
     "learn",
     "load",

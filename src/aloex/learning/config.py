@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Key
 
 from aloex.energies import MLP
 from aloex.errors import require
 from aloex.kernels import Gibbs
-from aloex.learning.aloe import ALOE
+from aloex.learning.aloe import ALOE, State
 from aloex.learning.updates import clipped_adam
 from aloex.proposals import Inverse
 from aloex.samplers import (
@@ -39,14 +40,22 @@ class Config:
     q0: str = "factorized"
     q0_hidden: tuple[int, ...] = (256,)  # of the MLP of each prefix, or the LSTM's one size
     q0_head: int = 256
+    lookahead: int = 1  # sites per round when the MLP q0 is drawn; 2 suits an accelerator
+    bfloat16: bool = False  # activations of the MLP q0, for an accelerator
     q_hidden: tuple[int, ...] = (256, 256)  # of the editor and of the stop policy
     max_edits: int = 16
     stop_prob: float = 0.5  # of the inverse proposal
+    repeats: bool = True  # whether the inverse proposal may change a site twice
     num_trajectories: int = 10
     num_power_steps: int = 1
     num_sweeps: int = 1
+    persistence: int = 1  # kernel steps that a draw of q lives for; see `ALOE`
+    resample: bool = False  # draws of q by their importance weights; see `ALOE`
     learning_rate_f: float = 1e-3
     learning_rate_q: float = 1e-3
+    decay_steps: int | None = (
+        None  # when learning rates reach 0; see `clipped_adam`
+    )
     ema_decay: float = 0.999
     batch_size: int = 128
 
@@ -66,6 +75,10 @@ class Config:
         for name in ("learning_rate_f", "learning_rate_q", "q0_head"):
             value = getattr(self, name)
             require(value > 0, f"{name} must be positive, got {value}")
+        require(
+            self.persistence == 1 or self.batch_size % self.persistence == 0,
+            f"persistence must divide batch_size={self.batch_size}, got {self.persistence}",
+        )
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
@@ -83,14 +96,29 @@ class Config:
 def build_learner(config: Config) -> ALOE:
     """The algorithm with its settings."""
     return ALOE(
-        Gibbs(config.num_values, num_sweeps=config.num_sweeps),
-        Inverse(space=config.space, max_edits=config.max_edits, stop_prob=config.stop_prob),
+        Gibbs(config.num_values),
+        Inverse(
+            space=config.space,
+            max_edits=config.max_edits,
+            stop_prob=config.stop_prob,
+            repeats=config.repeats,
+        ),
         num_trajectories=config.num_trajectories,
         num_power_steps=config.num_power_steps,
+        num_kernel_steps=config.num_sweeps,
+        persistence=config.persistence,
+        resample=config.resample,
         ema_decay=config.ema_decay,
-        optimizer_f=clipped_adam(config.learning_rate_f),
-        optimizer_q=clipped_adam(config.learning_rate_q),
+        optimizer_f=clipped_adam(config.learning_rate_f, num_steps=config.decay_steps),
+        optimizer_q=clipped_adam(config.learning_rate_q, num_steps=config.decay_steps),
     )
+
+
+def first_state(config: Config, key: Key[Array, ""]) -> State:
+    """The state before the first step, with fresh networks and chains anywhere in the space."""
+    keys = jax.random.split(jax.random.fold_in(key, 0), config.batch_size)
+    chains = jax.vmap(config.space.sample)(keys) if config.persistence > 1 else None
+    return build_learner(config).init(*build_networks(config, key), chains)
 
 
 def build_networks(config: Config, key: Key[Array, ""]) -> tuple[MLP, LocalSearch]:
@@ -112,7 +140,15 @@ def build_networks(config: Config, key: Key[Array, ""]) -> tuple[MLP, LocalSearc
 def _build_q0(config: Config, key: Key[Array, ""]):
     space, cond_dim, hidden, head = config.space, config.cond_dim, config.q0_hidden, config.q0_head
     if config.q0 == "mlp":
-        return AutoregressiveMLP(space, hidden=hidden, head_hidden=head, cond_dim=cond_dim, key=key)
+        return AutoregressiveMLP(
+            space,
+            hidden=hidden,
+            head_hidden=head,
+            cond_dim=cond_dim,
+            lookahead=config.lookahead,
+            dtype=jnp.bfloat16 if config.bfloat16 else None,
+            key=key,
+        )
     if config.q0 == "rnn":
         return AutoregressiveRNN(
             space, hidden=hidden[0], head_hidden=head, cond_dim=cond_dim, key=key

@@ -21,7 +21,7 @@ from aloex.cursor import Energy
 from aloex.errors import InputError, require
 from aloex.kernels import Gibbs, run
 from aloex.learning import devices, model_file
-from aloex.learning.config import Config, build_learner, build_networks
+from aloex.learning.config import Config, build_learner, build_networks, first_state
 from aloex.learning.fit import fit
 from aloex.samplers import LocalSearch
 from aloex.spaces import Space
@@ -139,11 +139,9 @@ def learn(
         require(z.ndim == 2, f"z must be a table [examples, columns], got shape {z.shape}")
     config = _infer_config(x, z, {"q0": q0, **settings})
     x = config.space.check(x, "x")
-    learner = build_learner(config)
-    key = jax.random.fold_in(jax.random.key(seed), INIT)
     state = fit(
-        learner,
-        learner.init(*build_networks(config, key)),
+        build_learner(config),
+        first_state(config, jax.random.fold_in(jax.random.key(seed), INIT)),
         x,
         z,
         seed=seed,

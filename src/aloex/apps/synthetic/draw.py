@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import cache
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -52,7 +53,9 @@ def points(ax: Axes, xy: np.ndarray, color: str = DATA, size: float = 1.2) -> No
 def density(ax: Axes, p: np.ndarray, top: float) -> None:
     """A density on the `pixels`, black where it is 0, brightest where it is `top` or more."""
     extent = (-LIMIT, LIMIT, -LIMIT, LIMIT)
-    ax.imshow(p, origin="lower", extent=extent, cmap="magma", vmin=0, vmax=top)
+    ax.imshow(
+        p, origin="lower", extent=extent, cmap="magma", vmin=0, vmax=top, interpolation="none"
+    )
 
 
 def paths(ax: Axes, data: DataSet, searches: Trajectory) -> None:
@@ -66,10 +69,10 @@ def paths(ax: Axes, data: DataSet, searches: Trajectory) -> None:
 
 
 def bits(ax: Axes, states: np.ndarray) -> None:
-    """States [steps, 32] from top to bottom, a dark cell for a 1; what an edit flipped is framed."""
-    ax.imshow(states, cmap="Greys", vmin=0, vmax=1.6, aspect="equal")
-    for step, site in np.argwhere(np.diff(states, axis=0) != 0) + [1, 0]:
-        ax.add_patch(Rectangle((site - 0.5, step - 0.5), 1, 1, fill=False, ec=MARK, lw=2))
+    """States [steps, 32] from top to bottom, dark cells for 1; what an edit flipped is framed."""
+    ax.imshow(states, cmap="Greys", vmin=0, vmax=1.8, aspect="equal")
+    for step, site in np.argwhere(np.diff(states, axis=0) != 0):
+        ax.add_patch(Rectangle((site - 0.5, step + 0.5), 1, 1, fill=False, ec=MARK, lw=2))
     ax.set_xticks(np.arange(-0.5, states.shape[1]), minor=True)
     ax.set_yticks(np.arange(-0.5, len(states)), minor=True)
     ax.grid(which="minor", color="white", lw=0.6)
@@ -84,13 +87,14 @@ def bars(ax: Axes, num_edits: np.ndarray, max_edits: int, color: str = SAMPLER) 
     """How often a search made 0, 1, ... edits, and their mean."""
     share = np.bincount(num_edits, minlength=max_edits + 1) / len(num_edits)
     ax.bar(range(max_edits + 1), share, color=color, width=0.8)
-    ax.text(0.95, 0.92, f"mean {num_edits.mean():.1f}", ha="right", va="top", transform=ax.transAxes)
+    mean = f"mean {num_edits.mean():.1f}"
+    ax.text(0.95, 0.92, mean, ha="right", va="top", transform=ax.transAxes)
     open_frame(ax)
 
 
 def curves(ax: Axes, x: Sequence[float], lines: dict[str, Sequence[float]]) -> None:
     """Lines over a common axis, with a legend if there are several."""
-    for (name, y), color in zip(lines.items(), PALETTE, strict=False):
+    for (name, y), color in zip(lines.items(), cycle(PALETTE), strict=False):
         ax.plot(x, y, lw=1.4, color=color, label=name)
     if len(lines) > 1:
         ax.legend(frameon=False)
@@ -115,8 +119,8 @@ class Pixels(NamedTuple):
 
 
 @cache
-def pixels(size: int = 160, num_each: int = 6) -> Pixels:
-    """A square of f's last bits is rough: one point of it would show noise, so some are averaged."""
+def pixels(size: int = 128, num_each: int = 9) -> Pixels:
+    """Several points a square, to be averaged: f is rough in its last bits, one would be noise."""
     shape = (size, size, num_each)
     row, column, _ = np.indices(shape)
     inside = np.random.default_rng(0).uniform(size=(*shape, 2))
@@ -150,6 +154,7 @@ def drawn_points(q: Any, name: str, n: int = 4000, seed: int = 0) -> np.ndarray:
     return np.asarray(DataSet(name).decode(_draw(FromQ(q), jax.random.key(seed), n)))
 
 
+@cache
 def data_points(name: str, n: int = 4000, seed: int = 0) -> np.ndarray:
     """Points of the data set, as the models see them: middles of cells."""
     data = DataSet(name)
@@ -162,11 +167,23 @@ def searches(q: Any, key: Any, n: int) -> Trajectory:
     return jax.lax.map(q.sample, jax.random.split(key, n), batch_size=1000)
 
 
-def longest(found: Trajectory, n: int) -> Trajectory:
-    """n of the longer searches: from the upper tenth, evenly spaced."""
-    order = np.argsort(-np.asarray(found.num_edits), kind="stable")
-    chosen = order[:: max(1, len(order) // (10 * n))][:n]
-    return Trajectory(np.asarray(found.x)[chosen], np.asarray(found.num_edits)[chosen])  # pyright: ignore
+def telling(found: Trajectory, data: DataSet, n: int) -> Trajectory:
+    """n of the searches that show most: they stay in the picture, and many edits can be seen."""
+    xy = np.asarray(data.decode(found.x))
+    seen = np.sum(np.abs(np.diff(xy, axis=1)).max(axis=2) > 0.1, axis=1)
+    stays = np.abs(xy).max(axis=(1, 2)) < LIMIT
+    order = np.argsort(-np.where(stays, seen, -1), kind="stable")
+    return _part(found, order[: 4 * n : 4])
+
+
+def longest(found: Trajectory) -> Trajectory:
+    """The longest search that ended before it had to."""
+    free = np.asarray(found.num_edits) % found.max_edits  # 0 at the bound
+    return _part(found, np.argmax(free))
+
+
+def _part(found: Trajectory, chosen: Any) -> Trajectory:
+    return Trajectory(found.x[chosen], found.num_edits[chosen])
 
 
 @eqx.filter_jit

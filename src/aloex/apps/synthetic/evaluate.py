@@ -15,7 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, UInt
 
 from aloex import exact
 from aloex.apps.synthetic.data import DataSet, pack, unpack
@@ -37,7 +37,7 @@ LOG_UNIFORM = -32 * math.log(2)
 class Known(NamedTuple):
     """Draws whose log probability under the data's law is known."""
 
-    x: Int[Array, " n"]  # packed bits
+    x: UInt[Array, " n"]  # packed bits
     log_p: Float[Array, " n"]
 
 
@@ -208,7 +208,7 @@ class Converged(eqx.Module):
     """Draws of p_f: proposals resampled by their weights, then 20 Gibbs sweeps on top."""
 
     f: Any
-    x: Int[Array, " n"]
+    x: UInt[Array, " n"]
     log_w: Float[Array, " n"]
 
     def __call__(self, key, n: int) -> Int[Array, "n dim"]:
@@ -226,14 +226,14 @@ def _sweep(key, f, x: Int[Array, "n dim"], num_sweeps: int = 20) -> Int[Array, "
 
 
 @eqx.filter_jit
-def _map(f, x: Int[Array, " n"]) -> Float[Array, " n"]:
+def _map(f, x: UInt[Array, " n"]) -> Float[Array, " n"]:
     """f of packed states."""
     with jax.default_matmul_precision("highest"):
         return jax.lax.map(lambda packed: f(unpack(packed)), x, batch_size=2**14)
 
 
 @eqx.filter_jit
-def _log_q(q, x: Int[Array, " n"]) -> Float[Array, " n"]:
+def _log_q(q, x: UInt[Array, " n"]) -> Float[Array, " n"]:
     """log q of packed states; of a VAE a lower bound, tight to some 0.01 nats."""
     if not hasattr(q, "elbo"):
         return jax.lax.map(lambda packed: q.log_prob(unpack(packed)), x, batch_size=512)

@@ -59,7 +59,7 @@ def _row(settings: Settings, problem: Problem, state: Any) -> dict[str, Any]:
         "seed": problem.seed,
         "nll_minus_floor": float(nll.mean),
         "nll_se": float(nll.standard_error),
-        "gradient_variance": float(variance(learner, state, settings.batch_size)),
+        "gradient_variance": float(variance(learner, state, settings.config.batch_size)),
     }
 
 

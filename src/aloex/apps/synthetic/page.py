@@ -1,7 +1,7 @@
 """The results page, docs/synthetic.md, from the committed results: every number has its command."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import ttest_ind
 
 from aloex.apps import results
+from aloex.apps.results import markdown
 from aloex.apps.synthetic.data import DATA_SETS
 
 Rows = list[dict[str, Any]]
@@ -100,14 +101,14 @@ def render(folder: Path) -> str:
     return TEXT.format(
         seeds=seeds,
         alpha=ALPHA,
-        nll=by_data(rows, "nll_minus_floor", 1000, ".1f"),
+        nll=by_data(rows, "nll_minus_floor", 1e3, ".1f"),
         seconds=_seconds(rows),
         mmd=by_data(rows, "mmd_exp", 1e5, ".1f", reference=data, bold=False),
         q_mmd=by_data(
             [row for row in rows if "q_mmd_exp" in row], "q_mmd_exp", 1e5, ".1f", bold=False
         ),
-        linear=by_data(rows, "short_mmd_linear", 1000, ".1f", bold=False, beside=_paper),
-        ablation=by_data(ablation, "nll_minus_floor", 1000, ".1f", bold=False, last=_time),
+        linear=by_data(rows, "short_mmd_linear", 1e3, ".1f", bold=False, beside=_paper),
+        ablation=by_data(ablation, "nll_minus_floor", 1e3, ".1f", bold=False, last=_time),
         floor=_floor(read("floor.json")),
         commands=_commands(rows + ablation),
     )
@@ -119,7 +120,7 @@ def by_data(
     scale: float,
     form: str,
     *,
-    reference: Rows = (),  # pyright: ignore[reportArgumentType]
+    reference: Sequence[dict[str, Any]] = (),
     bold: bool = True,
     beside: Callable[[str, str, str], str] = lambda *_: "",
     last: Callable[[Rows], str] | None = None,
@@ -155,8 +156,8 @@ def is_best(values: np.ndarray, others: list[np.ndarray]) -> bool:
     rivals = [other for other in others if other.size > 1]
     if values.size < 2 or not rivals:
         return False
-    lower = lambda other: ttest_ind(values, other, equal_var=False, alternative="less").pvalue
-    return all(float(lower(other)) < ALPHA for other in rivals)
+    p_value: Any = lambda other: ttest_ind(values, other, equal_var=False, alternative="less")[1]
+    return all(p_value(other) < ALPHA for other in rivals)
 
 
 def mean_cell(values: np.ndarray, form: str) -> str:
@@ -206,9 +207,3 @@ def _floor(rows: Rows) -> str:
 def _commands(rows: Rows) -> str:
     commands = sorted({row["command"] for row in rows})
     return "The commands that made the rows: " + "; ".join(f"`{c}`" for c in commands) + "."
-
-
-def markdown(head: list[Any], rows: list[list[Any]]) -> str:
-    """A table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)

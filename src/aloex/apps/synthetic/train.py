@@ -67,7 +67,7 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
     learner = methods.build_learner(settings)
     sets = [DataSet(problem.data) for problem in problems]
     ids = np.array([problem.id for problem in problems])
-    begin = lambda i: methods.init(learner, settings, jax.random.fold_in(jax.random.key(0), i))
+    begin = lambda i: methods.init(settings, jax.random.fold_in(jax.random.key(0), i))
 
     def stream(key, n):
         parts = zip(sets, ids, strict=True)
@@ -77,7 +77,7 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
         "learner": Many(learner, ids),
         "state": stack([begin(i) for i in ids]),
         "x": stream,
-        "batch_size": settings.batch_size,
+        "batch_size": settings.config.batch_size,
         "config": {**dataclasses.asdict(settings), "problems": [list(p) for p in problems]},
     }
 
