@@ -227,4 +227,4 @@ def test_the_page_is_made_of_the_results(tmp_path):
     results.save(tmp_path / "summary.json", both, table.KEYS)
     text = page.render(tmp_path)
     assert "| aloe | 2.0 ± 0.6 |" in text and "| pcd, best | 10.0 |" in text
-    assert "`aloex synthetic table`" in text and "(30.37)" in text
+    assert "The commands that made the rows: `" in text and "(30.37)" in text

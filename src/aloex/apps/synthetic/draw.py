@@ -87,6 +87,7 @@ def bars(ax: Axes, num_edits: np.ndarray, max_edits: int, color: str = SAMPLER) 
     """How often a search made 0, 1, ... edits, and their mean."""
     share = np.bincount(num_edits, minlength=max_edits + 1) / len(num_edits)
     ax.bar(range(max_edits + 1), share, color=color, width=0.8)
+    ax.set_xticks(range(0, max_edits + 1, 4))
     mean = f"mean {num_edits.mean():.1f}"
     ax.text(0.95, 0.92, mean, ha="right", va="top", transform=ax.transAxes)
     open_frame(ax)

@@ -127,16 +127,16 @@ def by_data(
 ) -> str:
     """A table with a line per method and recipe and a column per data set."""
     lines = sorted({(row["method"], row["recipe"]): None for row in rows})
-    pick = lambda line, name: [
-        row.get(column, row.get(column.removeprefix("short_")))
-        for row in rows
-        if (row["method"], row["recipe"]) == line and row["data"] == name
+    value = lambda row: row.get(column, row.get(column.removeprefix("short_")))
+    of = lambda line, name: [
+        row for row in rows if (row["method"], row["recipe"], row["data"]) == (*line, name)
     ]
+    pick = lambda line, name: [value(row) for row in of(line, name) if value(row) is not None]
     table = []
     if reference:
-        of = {row["data"]: row for row in reference}
+        known = {row["data"]: row for row in reference}
         cell = lambda row: _cell(scale * row[column], scale * row[f"{column}_se"], form)
-        table.append(["data", *(cell(of[name]) if name in of else "" for name in DATA_SETS)])
+        table.append(["data", *(cell(known[n]) if n in known else "" for n in DATA_SETS)])
     for line in lines:
         cells = []
         for name in DATA_SETS:
