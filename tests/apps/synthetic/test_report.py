@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from aloex.apps.synthetic import evaluate, report
+from aloex.apps.synthetic import draw, evaluate, report
 from aloex.cli import main
 from aloex.errors import InputError
 
@@ -39,9 +39,11 @@ def demo(tmp_path_factory):
         patch.setattr(report, "DEMO", TINY)
         patch.setattr(report, "NUM_POINTS", 50)
         patch.setattr(report, "measure", lambda trained, **_: {"model": MODEL, "data": DATA})
-        few = evaluate.proposals("moons", 2**10)
+        coarse = draw.pixels(16, 1)
+        patch.setattr(draw, "pixels", lambda: coarse)
+        few = evaluate.proposals("checkerboard", 2**10)
         patch.setattr(evaluate, "proposals", lambda name: few)
-        again = lambda steps: report.run(out, data="moons", num_steps=steps, seed=3)
+        again = lambda steps: report.run(out, data="checkerboard", num_steps=steps, seed=3)
         page = again(4)
         yield out, page.read_text(), again
 
@@ -74,7 +76,7 @@ def test_without_a_bracket_its_lines_are_left_out():
 
 def test_a_second_call_uses_the_run(demo):
     out, text, again = demo
-    model = out / "moons-3.safetensors"
+    model = out / "checkerboard-3.safetensors"
     before = model.stat().st_mtime_ns
     assert again(4).read_text() == text
     assert model.stat().st_mtime_ns == before
