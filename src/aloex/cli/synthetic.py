@@ -63,6 +63,7 @@ def evaluate(
 
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.")]
 Out = Annotated[Path, typer.Option(help="Folder of the results.")]
+Estimate = Annotated[bool, typer.Option("--estimate", help="log Z by importance sampling only.")]
 Seeds = Annotated[int, typer.Option(help="Number of seeds, from 0.")]
 
 
@@ -75,6 +76,7 @@ def table(
     data: Data = ["all"],  # noqa: B006
     seeds: Seeds = 3,
     steps: Steps = None,
+    estimate: Estimate = False,
     runs: Runs = Path("runs/table"),
     out: Out = Path("results/synthetic"),
 ) -> None:
@@ -84,7 +86,8 @@ def table(
     pairs = table.ALL if not method else [pair_of(name) for name in method]
     lines = table.entries(pairs, preset, **changes_of(steps))
     names = names_of(data)
-    table.make(lines, problems_of(names, seeds), runs=runs, summary=out / "summary.json")
+    problems = problems_of(names, seeds)
+    table.make(lines, problems, runs=runs, summary=out / "summary.json", estimate=estimate)
     table.references(out, names)
 
 
@@ -94,6 +97,7 @@ def ablation(
     data: Data = ["all"],  # noqa: B006
     seeds: Seeds = 3,
     steps: Steps = None,
+    estimate: Estimate = False,
     runs: Runs = Path("runs/ablation"),
     out: Out = Path("results/synthetic"),
 ) -> None:
@@ -102,7 +106,24 @@ def ablation(
 
     lines = table.ablation(preset, **changes_of(steps))
     problems = problems_of(names_of(data), seeds)
-    table.make(lines, problems, runs=runs, summary=out / "ablation.json")
+    table.make(lines, problems, runs=runs, summary=out / "ablation.json", estimate=estimate)
+
+
+@app.command()
+def tune(
+    preset: Preset = "paper",
+    data: Data = ["pinwheel", "checkerboard"],  # noqa: B006
+    seeds: Seeds = 1,
+    steps: Steps = None,
+    runs: Runs = Path("runs/tuning"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """The paper's grids: PCD's restart rate, ADE's learning rates and steps."""
+    from aloex.apps.synthetic import table
+
+    lines = table.tuning(preset, **changes_of(steps))
+    problems = problems_of(names_of(data), seeds)
+    table.make(lines, problems, runs=runs, summary=out / "tuning.json", estimate=True)
 
 
 @app.command()

@@ -154,7 +154,7 @@ def test_packing_is_undone():
 def test_a_model_is_evaluated_once(run, tmp_path, monkeypatch):
     calls = []
 
-    def fake(trained):
+    def fake(trained, estimate):
         calls.append(trained.about.data)
         keys = {"method": "pcd", "recipe": "paper", "seed": trained.about.seed}
         return {**keys, "data": trained.about.data, "nll_minus_floor": 0.1}
@@ -175,6 +175,13 @@ def test_every_ablation_differs_from_the_best_in_one_thing():
         assert line.settings != best.settings
         methods.build_learner(line.settings)
     assert len({line.recipe for line in less}) == len(less) == len(table.WITHOUT)
+
+
+def test_the_grids_are_the_papers():
+    lines = table.tuning("quick")
+    assert [line.method for line in lines] == ["pcd"] * 3 + ["ade"] * 9
+    assert len({(line.recipe, line.settings) for line in lines}) == 12
+    assert lines[0].recipe == "restart=0.05" and lines[0].settings.restart == 0.05
 
 
 @pytest.mark.parametrize("method", gradient_variance.METHODS)

@@ -93,7 +93,7 @@ def bars(ax: Axes, num_edits: np.ndarray, max_edits: int, color: str = SAMPLER) 
     open_frame(ax)
 
 
-def curves(ax: Axes, x: Sequence[float], lines: dict[str, Sequence[float]]) -> None:
+def curves(ax: Axes, x: Sequence[int], lines: dict[str, Sequence[float]]) -> None:
     """Lines over a common axis, with a legend if there are several."""
     for (name, y), color in zip(lines.items(), cycle(PALETTE), strict=False):
         ax.plot(x, y, lw=1.4, color=color, label=name)
@@ -152,7 +152,7 @@ def top(name: str) -> float:
 
 def drawn_points(q: Any, name: str, n: int = 4000, seed: int = 0) -> np.ndarray:
     """Points that q draws."""
-    return np.asarray(DataSet(name).decode(_draw(FromQ(q), jax.random.key(seed), n)))
+    return np.asarray(DataSet(name).decode(drawn(FromQ(q), jax.random.key(seed), n)))
 
 
 @cache
@@ -205,5 +205,6 @@ def _energy(f: Any, x: Any) -> Any:
 
 
 @eqx.filter_jit
-def _draw(draw: Any, key: Any, n: int) -> Any:
+def drawn(draw: Any, key: Any, n: int) -> Any:
+    """`draw(key, n)`, compiled."""
     return draw(key, n)

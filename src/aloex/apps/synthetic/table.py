@@ -5,6 +5,7 @@ is there already is not done again, so the command can be stopped and repeated a
 """
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,16 @@ WITHOUT = {  # each ingredient of ALOE's best recipe, and what stands in its pla
 }
 
 
+GRIDS = {  # what the paper tunes
+    "pcd": [{"restart": restart} for restart in (0.05, 0.1, 1.0)],
+    "ade": [
+        {"rate_ratio": ratio, "num_q_steps": steps}
+        for ratio in (0.2, 0.5, 1.0)
+        for steps in (1, 3, 5)
+    ],
+}
+
+
 class Entry(NamedTuple):
     """A line of the table; the recipe is its label."""
 
@@ -53,25 +64,38 @@ def ablation(preset: str, **changes: Any) -> list[Entry]:
     return [Entry("aloe", "best", settings({})), *less]
 
 
+def tuning(preset: str, **changes: Any) -> list[Entry]:
+    """The paper's grids for PCD and ADE."""
+    settings = lambda method, point: methods.choose(method, "paper", preset, **(point | changes))
+    label = lambda point: ", ".join(f"{name}={value}" for name, value in point.items())
+    grid = [(method, point) for method, points in GRIDS.items() for point in points]
+    return [Entry(method, label(point), settings(method, point)) for method, point in grid]
+
+
 def make(
     lines: Iterable[Entry],
     problems: list[Problem],
     *,
     runs: Path,
     summary: Path,
+    estimate: bool = False,
 ) -> None:
-    """Train and evaluate all that is missing, and put it into the summary entry by entry."""
+    """Train and evaluate all that is missing, and put it into the summary entry by entry.
+
+    With `estimate` log Z is an estimate even where it could be exact.
+    """
     for method, recipe, settings in lines:
-        folder = runs / f"{method} {recipe}".replace(" ", "-")
+        folder = runs / re.sub("[^a-z0-9.=]+", "-", f"{method} {recipe}")
         paths = train(folder, settings, problems, recipe=recipe)
-        results.save(summary, [rated(path) for path in paths], KEYS)
+        results.save(summary, [rated(path, estimate=estimate) for path in paths], KEYS)
 
 
-def rated(path: Path) -> dict[str, Any]:
+def rated(path: Path, *, estimate: bool = False) -> dict[str, Any]:
     """The row of a model file, from the JSON beside it if it has been evaluated before."""
     beside = path.with_suffix(".json")
     if not beside.exists():
-        write_file(beside, json.dumps(evaluate.evaluate(load(path)), indent=1) + "\n")
+        row = evaluate.evaluate(load(path), estimate=estimate)
+        write_file(beside, json.dumps(row, indent=1) + "\n")
     return json.loads(beside.read_text())
 
 
