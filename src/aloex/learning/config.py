@@ -53,9 +53,7 @@ class Config:
     resample: bool = False  # draws of q by their importance weights; see `ALOE`
     learning_rate_f: float = 1e-3
     learning_rate_q: float = 1e-3
-    decay_steps: int | None = (
-        None  # when learning rates reach 0; see `clipped_adam`
-    )
+    decay_steps: int | None = None  # when learning rates reach 0; see `clipped_adam`
     ema_decay: float = 0.999
     batch_size: int = 128
 

@@ -60,6 +60,7 @@ def fit(
     log_every: int = 50,
     progress: bool = True,
     on_log: Callable[[dict[str, Any]], None] | None = None,
+    how_to_resume: str = "go on with --resume (resume=True in Python)",
 ) -> PyTree:
     """The state after `num_steps` steps on batches drawn with replacement from the data.
 
@@ -72,6 +73,7 @@ def fit(
         config: JSON values to record there; on resuming they must be the same.
         on_log: called with every row of metrics: `step`, the means of the learner's infos over
             the steps since the row before, and the `seconds` those steps took.
+        how_to_resume: advice for the user who stops the run.
 
     Raises:
         Stopped: after SIGINT or SIGTERM the chunk is finished and saved first. A second SIGINT
@@ -110,7 +112,7 @@ def fit(
                 if step % checkpoint_every == 0 or step == num_steps or stop:
                     run.save_checkpoint(step, state)
             if stop:
-                message = f"stopped at step {step} of {num_steps}; " + _how_to_go_on(run)
+                message = f"stopped at step {step} of {num_steps}; " + _advice(run, how_to_resume)
                 if devices.is_main():
                     bar.say(message)
                 raise Stopped(message, step, devices.place(state, None))
@@ -187,10 +189,10 @@ def _last_good(run: RunFolder | None) -> str:
     return f"the last good checkpoint is {run.checkpoint(step)}; {advice}"
 
 
-def _how_to_go_on(run: RunFolder | None) -> str:
+def _advice(run: RunFolder | None, how_to_resume: str) -> str:
     if run is None:
         return "there is no folder, so nothing was saved"
-    return f"go on with --resume (resume=True in Python) in the folder {run.path}"
+    return f"{how_to_resume} in the folder {run.path}"
 
 
 def _open(folder, resume: bool, state: PyTree, config: dict, seed: int):

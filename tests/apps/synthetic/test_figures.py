@@ -11,6 +11,7 @@ from aloex.apps.synthetic.data import DataSet
 from aloex.apps.synthetic.methods import build_networks, choose
 from aloex.apps.synthetic.trained import About, Trained
 from aloex.trajectory import Trajectory
+from stats import compiled
 
 TINY = {
     "f_hidden": (4,),
@@ -19,6 +20,7 @@ TINY = {
     "q_hidden": (4,),
     "max_edits": 3,
 }
+SEARCHES, DRAWN = compiled(draw.searches), compiled(draw.drawn)
 ROWS = [
     {"method": m, "step": s, "nll_minus_floor": 1 / s, "nll_se": 0.01, "gradient_variance": s + 1.0}
     for m in ("aloe", "ade")
@@ -35,10 +37,9 @@ def untrained(method, data="checkerboard", recipe="paper", seed=0):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Few draws and coarse pictures."""
-    cut = lambda function, most: lambda a, b, n=most: function(a, b, min(n, most))
-    drawn, coarse = draw.drawn_points, draw.pixels(16, 1)
-    monkeypatch.setattr(draw, "searches", cut(draw.searches, 50))
-    monkeypatch.setattr(draw, "drawn_points", lambda q, name: drawn(q, name, 200))
+    monkeypatch.setattr(draw, "searches", lambda q, key, n: SEARCHES(q, key, 50))
+    monkeypatch.setattr(draw, "drawn", lambda sampler, key, n: DRAWN(sampler, key, 200))
+    coarse = draw.pixels(16, 1)
     monkeypatch.setattr(draw, "pixels", lambda: coarse)
     few = evaluate.proposals("checkerboard", 2**10)
     monkeypatch.setattr(evaluate, "proposals", lambda name: few)

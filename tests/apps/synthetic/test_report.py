@@ -41,6 +41,7 @@ def demo(tmp_path_factory):
         patch.setattr(report, "measure", lambda trained, **_: {"model": MODEL, "data": DATA})
         coarse = draw.pixels(16, 1)
         patch.setattr(draw, "pixels", lambda: coarse)
+        patch.setattr(evaluate, "_sweep", lambda key, f, x: x)
         few = evaluate.proposals("checkerboard", 2**10)
         patch.setattr(evaluate, "proposals", lambda name: few)
         again = lambda steps: report.run(out, data="checkerboard", num_steps=steps, seed=3)
