@@ -18,9 +18,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
-from aloex.baselines.base import Learner, mean_over
 from aloex.cursor import Energy
 from aloex.errors import require
+from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.nets import Dense, check_condition
 
@@ -77,7 +77,7 @@ class Draws(NamedTuple):
     log_q: Float[Array, " batch"]
 
 
-class ADE(Learner):
+class ADE(ShardedLearner):
     """The algorithm with its settings; `init` and `step` do the work.
 
     q is any sampler with `sample(key, z)` and `log_prob(x, z)`. f's learning rate is `rate_ratio`
@@ -123,15 +123,7 @@ class ADE(Learner):
             step=jnp.zeros((), jnp.int32),
         )
 
-    def step_on_shard(
-        self,
-        keys: Key[Array, " batch"],
-        state: State,
-        x: Int[Array, "batch dim"],
-        z: Array | None = None,
-        *,
-        axis: str | None = None,
-    ) -> tuple[State, Info]:
+    def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
         mean = mean_over(axis)
         *keys_q, keys_neg = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_q_steps))(keys).T
         for keys_draw in keys_q:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
-from aloex.baselines.base import Learner, mean_over
+from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, moving_average
 
 
@@ -33,7 +33,7 @@ def log_prob(q: Any, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None
     return q.log_prob(x, z)
 
 
-class MaximumLikelihood(Learner):
+class MaximumLikelihood(ShardedLearner):
     """Adam on the mean of minus `objective(q, key, x, z)`, by default log q(x | z).
 
     Any q0 will do: `MaximumLikelihood()`. A VAE is trained by its bound:
@@ -50,15 +50,7 @@ class MaximumLikelihood(Learner):
         opt_q = self.optimizer_q.init(eqx.filter(q, eqx.is_inexact_array))
         return State(q, q, opt_q, jnp.zeros((), jnp.int32))
 
-    def step_on_shard(
-        self,
-        keys: Key[Array, " batch"],
-        state: State,
-        x: Int[Array, "batch dim"],
-        z: Array | None = None,
-        *,
-        axis: str | None = None,
-    ) -> tuple[State, Info]:
+    def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
         mean = mean_over(axis)
 
         def loss(q):

@@ -15,10 +15,10 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
-from aloex.baselines.base import Learner, mean_over
 from aloex.cursor import Energy
 from aloex.errors import InputError, require
 from aloex.kernels import Kernel, run
+from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.spaces import Space
 
@@ -41,7 +41,7 @@ class Info(NamedTuple):
     f_neg: Float[Array, ""]
 
 
-class _ContrastiveDivergence(Learner):
+class _ContrastiveDivergence(ShardedLearner):
     """All but the question where chains start."""
 
     kernel: Kernel
@@ -54,15 +54,7 @@ class _ContrastiveDivergence(Learner):
         opt_f = self.optimizer_f.init(eqx.filter(f, eqx.is_inexact_array))
         return State(f, f, opt_f, chains, jnp.zeros((), jnp.int32))
 
-    def step_on_shard(
-        self,
-        keys: Key[Array, " batch"],
-        state: State,
-        x: Int[Array, "batch dim"],
-        z: Array | None = None,
-        *,
-        axis: str | None = None,
-    ) -> tuple[State, Info]:
+    def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
         mean = mean_over(axis)
         x_neg, chains = self._negatives(keys, state.f, state.chains, x, z, axis)
         (f_loss, parts), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(

@@ -164,13 +164,17 @@ def page(
 @app.command()
 def figures(
     run: Annotated[list[Path], typer.Argument(help="Folders of runs, or model files.")],
+    variance: Annotated[Path | None, typer.Option(help="What `variance` wrote (JSON).")] = None,
     out: Annotated[Path, typer.Option(help="Where to draw.")] = Path("results/synthetic/figures"),
 ) -> None:
     """Draw the paper's figures, those for which the models are at hand."""
+    from aloex.apps import results
     from aloex.apps.synthetic.figures import write_all  # matplotlib loads slowly
     from aloex.apps.synthetic.trained import load
 
-    for path in write_all([load(path) for path in models_in(run)], out):
+    models = [load(path) for path in models_in(run)]
+    rows = None if variance is None else results.read(variance)
+    for path in write_all(models, out, gradient_rows=rows):
         print(f"figure: {path}")
 
 

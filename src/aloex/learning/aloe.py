@@ -28,6 +28,7 @@ from jaxtyping import Array, Float, Int, Key, PyTree
 from aloex.cursor import Energy
 from aloex.errors import require
 from aloex.kernels import Kernel, run
+from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.power_iteration import q_loss
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.proposals import Proposal
@@ -60,7 +61,7 @@ class Info(NamedTuple):
     left_out: Float[Array, ""]
 
 
-class ALOE(eqx.Module):
+class ALOE(ShardedLearner):
     """The algorithm with its settings; `init` and `step` do the work."""
 
     kernel: Kernel
@@ -70,7 +71,6 @@ class ALOE(eqx.Module):
     num_kernel_steps: int = eqx.field(static=True, kw_only=True, default=1)
     persistence: int = eqx.field(static=True, kw_only=True, default=1)
     resample: bool = eqx.field(static=True, kw_only=True, default=False)
-    ema_decay: float = eqx.field(static=True, kw_only=True, default=0.999)
     optimizer_f: optax.GradientTransformation = eqx.field(
         static=True, kw_only=True, default_factory=clipped_adam
     )
@@ -79,11 +79,7 @@ class ALOE(eqx.Module):
     )
 
     def __check_init__(self):
-        names = ("num_trajectories", "num_power_steps", "num_kernel_steps", "persistence")
-        for name in names:
-            value = getattr(self, name)
-            require(value >= 1, f"{name} must be at least 1, got {value}")
-        require(0 <= self.ema_decay < 1, f"ema_decay must be in [0, 1), got {self.ema_decay}")
+        require(self.persistence >= 1, f"persistence must be at least 1, got {self.persistence}")
 
     def init(
         self, f: Energy, q: LocalSearch, chains: Int[Array, "batch dim"] | None = None
@@ -111,35 +107,13 @@ class ALOE(eqx.Module):
         assert chains is not None
         return chains.reshape(-1, lives, chains.shape[1])[:, 1:]
 
-    def step(
-        self,
-        key: Key[Array, ""],
-        state: State,
-        x: Int[Array, "batch dim"],
-        z: Array | None = None,
-    ) -> tuple[State, Info]:
-        """One step on a batch of data."""
-        return self.step_on_shard(jax.random.split(key, x.shape[0]), state, x, z)
-
-    def step_on_shard(
-        self,
-        keys: Key[Array, " batch"],
-        state: State,
-        x: Int[Array, "batch dim"],
-        z: Array | None = None,
-        *,
-        axis: str | None = None,
-    ) -> tuple[State, Info]:
-        """A step on this device's part of the batch, gradients averaged over the mesh axis.
-
-        Every example brings its own key, so the draws do not depend on how the batch is split.
-        """
+    def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
         require(
             z is None or (self.persistence == 1 and not self.resample),
             f"persistence={self.persistence} and resample={self.resample} are for models without "
             "a condition, whose states may change places; use persistence=1, resample=False",
         )
-        mean = (lambda t: jax.lax.pmean(t, axis)) if axis else (lambda t: t)
+        mean = mean_over(axis)
         keys = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_power_steps))(keys)
         chains = _mine(state.chains, axis)
         x_neg, num_edits = self.negatives(keys[:, 0], state.f, state.q, z, chains, axis)

@@ -10,7 +10,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -21,19 +21,10 @@ from jaxtyping import Array, PyTree
 
 from aloex.errors import AloexError, NonFiniteLossError, require
 from aloex.learning import devices
+from aloex.learning.learner import Learner
 from aloex.learning.progress import Progress, StopSignals
 from aloex.learning.run_folder import RunFolder
 from aloex.spaces import check_table
-
-
-@runtime_checkable
-class Learner(Protocol):
-    """What `fit` can train; an info is a NamedTuple of numbers, the first of them the loss.
-
-    A learner that offers `step_on_shard` too (see `ALOE`) runs on all devices, else on one.
-    """
-
-    def step(self, key: Any, state: Any, x: Any, z: Any = None) -> tuple[Any, Any]: ...
 
 
 class Stopped(AloexError):

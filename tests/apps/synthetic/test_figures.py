@@ -1,5 +1,7 @@
 """The figures: files that show something, and word of what is left out."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import matplotlib.image
@@ -20,7 +22,8 @@ TINY = {
     "q_hidden": (4,),
     "max_edits": 3,
 }
-SEARCHES, DRAWN = compiled(draw.searches), compiled(draw.drawn)
+SEARCHES: Any = compiled(draw.searches)  # pyright cannot see through two compilations
+DRAWN: Any = compiled(draw.drawn)
 ROWS = [
     {"method": m, "step": s, "nll_minus_floor": 1 / s, "nll_se": 0.01, "gradient_variance": s + 1.0}
     for m in ("aloe", "ade")

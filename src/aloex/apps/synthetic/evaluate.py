@@ -89,9 +89,7 @@ def evaluate(
         n=n,
     )
     for prefix, draw in samples(trained).items():
-        for kernel, estimate in compare(draw).items():
-            row[f"{prefix}mmd_{kernel}"] = _round(estimate.mean)
-            row[f"{prefix}mmd_{kernel}_se"] = _round(estimate.standard_error)
+        row |= {f"{prefix}{column}": value for column, value in _mmd_columns(compare(draw)).items()}
     return row | {
         "steps": trained.settings.num_steps,
         "train_seconds": trained.about.train_seconds,
@@ -106,11 +104,14 @@ def data_row(name: str, *, num_repeats: int = 10, n: int = 4000) -> dict[str, An
     key = jax.random.key(2**31 + 3)
     data = FromData(name)
     estimates = repeated(key, data, data, kernel=KERNELS, num_repeats=num_repeats, n=n)
-    row: dict[str, Any] = {"method": "data", "data": name, "nll_minus_floor": 0.0, "nll_se": 0.0}
-    for kernel, estimate in estimates.items():
-        row[f"mmd_{kernel}"] = _round(estimate.mean)
-        row[f"mmd_{kernel}_se"] = _round(estimate.standard_error)
-    return row
+    row = {"method": "data", "data": name, "nll_minus_floor": 0.0, "nll_se": 0.0}
+    return row | _mmd_columns(estimates)
+
+
+def _mmd_columns(estimates: dict[str, Estimate]) -> dict[str, float]:
+    means = {f"mmd_{kernel}": _round(found.mean) for kernel, found in estimates.items()}
+    errors = {f"mmd_{kernel}_se": _round(e.standard_error) for kernel, e in estimates.items()}
+    return means | errors
 
 
 def nll(trained: Trained, *, quick: bool = False) -> tuple[Estimate, dict[str, Any]]:

@@ -93,6 +93,7 @@ QUICK = {  # sizes for a CPU
     "q0_hidden": (64, 64),
     "q0_head": 64,
     "q_hidden": (128, 128),
+    "num_trajectories": 4,
     "bfloat16": False,
     "lookahead": 1,
 }

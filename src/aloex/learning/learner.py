@@ -1,9 +1,9 @@
-"""What all baselines share: settings that are checked, and a batch split over devices."""
+"""What `fit` can train, and what learners that run on several devices share."""
 
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -12,8 +12,18 @@ from jaxtyping import Array, Int, Key
 from aloex.errors import require
 
 
-class Learner(eqx.Module):
-    """A method with its settings, which `fit` can train: `init`, `step` and `step_on_shard`."""
+@runtime_checkable
+class Learner(Protocol):
+    """What `fit` can train; an info is a NamedTuple of numbers, the first of them the loss.
+
+    A learner that offers `step_on_shard` too runs on all devices, else on one.
+    """
+
+    def step(self, key: Any, state: Any, x: Any, z: Any = None) -> tuple[Any, Any]: ...
+
+
+class ShardedLearner(eqx.Module):
+    """A method with its settings, checked; a step is one on a shard that holds the whole batch."""
 
     ema_decay: float = eqx.field(static=True, kw_only=True, default=0.999)
 
