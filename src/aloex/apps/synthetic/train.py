@@ -46,7 +46,7 @@ def train(
         num_steps=settings.num_steps,
         folder=folder / "run",
         resume=(folder / "run" / "config.json").exists(),
-        checkpoint_every=max(1000, settings.num_steps // 20),
+        checkpoint_every=max(1000, settings.num_steps // 10),
     )
     seconds = sum(row["seconds"] for row in metrics(folder))
     for path, problem, (f, q) in zip(paths, problems, _networks(state), strict=True):
