@@ -6,7 +6,7 @@ their variance, summed over all parameters, is the number that is plotted; and f
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -27,6 +27,11 @@ METHODS = {"ade": {}, "aloe": {"max_edits": 0}}
 NUM_BATCHES = 32  # of which the variance is taken
 
 
+class Noise(NamedTuple):
+    gradient_variance: Float[Array, ""]  # summed over the parameters
+    gradient_norm: Float[Array, ""]  # of the mean over the batches
+
+
 def measure(
     folder: Path,
     method: str,
@@ -37,7 +42,7 @@ def measure(
     num_points: int = 10,
     **changes: Any,
 ) -> list[dict[str, Any]]:
-    """Rows {method, data, seed, step, nll_minus_floor, nll_se, gradient_variance} of a run."""
+    """Rows {method, data, seed, step, nll_minus_floor, nll_se, gradient_variance, ...} of a run."""
     settings = methods.choose(method, "paper", preset, **(METHODS[method] | changes))
     problems = [Problem(data, seed) for seed in range(seeds)]
     run, rows = start(settings, problems), []
@@ -53,19 +58,20 @@ def measure(
 def _row(settings: Settings, problem: Problem, state: Any) -> dict[str, Any]:
     learner = methods.build_learner(settings)
     about = About("paper", problem.data, problem.seed, 0.0, 1, "")
+    noise = variance(learner, state, settings.config.batch_size)
     nll, _ = evaluate.nll(Trained(settings, about, state.ema_f, state.q), quick=True)
     return {
         "data": problem.data,
         "seed": problem.seed,
         "nll_minus_floor": float(nll.mean),
         "nll_se": float(nll.standard_error),
-        "gradient_variance": float(variance(learner, state, settings.config.batch_size)),
+        **{name: float(value) for name, value in noise._asdict().items()},
     }
 
 
 @eqx.filter_jit
-def variance(learner: ADE | ALOE, state: Any, batch_size: int) -> Float[Array, ""]:
-    """The variance of a batch's gradient of q, summed over its parameters."""
+def variance(learner: ADE | ALOE, state: Any, batch_size: int) -> Noise:
+    """Variance and size of a batch's gradient of q."""
 
     def gradient(key):
         grads = _gradient(learner, state, jax.random.split(key, batch_size))
@@ -78,7 +84,8 @@ def variance(learner: ADE | ALOE, state: Any, batch_size: int) -> Float[Array, "
     size = ravel_pytree(eqx.filter(state.q, eqx.is_inexact_array))[0].shape
     keys = jax.random.split(jax.random.key(0), NUM_BATCHES)
     (total, squares), _ = jax.lax.scan(add, (jnp.zeros(size), jnp.zeros(())), keys)
-    return (squares - jnp.sum(total**2) / NUM_BATCHES) / (NUM_BATCHES - 1)
+    spread = (squares - jnp.sum(total**2) / NUM_BATCHES) / (NUM_BATCHES - 1)
+    return Noise(spread, jnp.sqrt(jnp.sum(total**2)) / NUM_BATCHES)
 
 
 def _gradient(learner: ADE | ALOE, state: Any, keys) -> Any:
