@@ -1,7 +1,6 @@
 """The study's figures, each from the trained models that it needs: one column per data set."""
 
 from collections.abc import Callable, Iterable
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -120,14 +119,17 @@ def gradient_variance(rows: list[dict[str, Any]]) -> Figure:
     """
     figure = draw.figure(10.0, 3.8)
     left, right = figure.subplots(1, 2)
-    methods = dict.fromkeys(row["method"] for row in rows)
-    for method, color in zip(methods, cycle(draw.PALETTE), strict=False):
-        mine = [row for row in rows if row["method"] == method]
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    runs = dict.fromkeys((row["method"], row.get("seed", 0)) for row in rows)
+    for method, seed in runs:
+        color = draw.PALETTE[methods.index(method) % len(draw.PALETTE)]
+        mine = [row for row in rows if (row["method"], row.get("seed", 0)) == (method, seed)]
         step, nll, error, variance = (
             np.array([row[key] for row in mine])
             for key in ("step", "nll_minus_floor", "nll_se", "gradient_variance")
         )
-        style = {"color": color, "label": method, "lw": 1.5, "marker": "o", "ms": 3}
+        label = method if seed == 0 else None  # a line per seed, one name for all
+        style = {"color": color, "label": label, "lw": 1.5, "marker": "o", "ms": 3}
         left.errorbar(step, nll, yerr=2 * error, elinewidth=1, capsize=2, **style)
         right.plot(step, variance, **style)
     for ax, title in ((left, "NLL minus floor (nats)"), (right, "variance of the gradient of q")):
