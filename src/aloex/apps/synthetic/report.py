@@ -22,6 +22,7 @@ from aloex.errors import require
 DEMO = {
     "batch_size": 256,
     "persistence": 4,
+    "resample": True,
     "num_trajectories": 4,
     "learning_rate_f": 1e-2,
     "learning_rate_q": 2e-3,
