@@ -1,12 +1,14 @@
 """Discrete energy-based models with a learned local-search sampler (the ALOE method)."""
 
 from aloex import (
+    baselines,
     cursor,
     energies,
     errors,
     exact,
     kernels,
     learning,
+    metrics,
     proposals,
     samplers,
     spaces,
@@ -19,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Model",
     "__version__",
+    "baselines",
     "cursor",
     "energies",
     "errors",
@@ -27,6 +30,7 @@ __all__ = [
     "learn",
     "learning",
     "load",
+    "metrics",
     "proposals",
     "samplers",
     "spaces",
