@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from aloex.errors import InputError
 from aloex.learning.run_folder import write_file
 
 
@@ -16,9 +17,9 @@ def save(path: Path, rows: list[dict], keys: tuple[str, ...]) -> None:
     """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new."""
     same = lambda row: tuple(row.get(k) for k in keys)
     source = provenance()
-    rows = [{**row, **source} for row in rows]
+    rows = [{**source, **row} for row in rows]  # a row that was made elsewhere says so itself
     new = {same(row) for row in rows}
-    old = json.loads(path.read_text())["rows"] if path.exists() else []
+    old = read(path) if path.exists() else []
     kept = [row for row in old if same(row) not in new]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, json.dumps({"rows": kept + rows}, indent=1) + "\n")
@@ -27,7 +28,12 @@ def save(path: Path, rows: list[dict], keys: tuple[str, ...]) -> None:
 
 def read(path: Path) -> list[dict]:
     """The rows."""
-    return json.loads(path.read_text())["rows"]
+    try:
+        return json.loads(path.read_text())["rows"]
+    except FileNotFoundError:
+        raise InputError(f"there are no results in {path}; check the path") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} holds no rows of results: {error!r}") from None
 
 
 def markdown(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:

@@ -157,6 +157,7 @@ def page(
     """Write the results page from the committed results."""
     from aloex.apps.synthetic.page import render
 
+    out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(render(results))
     print(f"page: {out}")
 

@@ -176,21 +176,25 @@ class ALOE(ShardedLearner):
         x, num_edits, log_w = (_everyones(a, axis) for a in (drawn.last, drawn.num_edits, log_w))
         # One random number for all devices.
         place = _everyones(jax.vmap(jax.random.uniform)(keys_choice), axis)[0]
-        chosen = systematic(place, log_w)
+        # No weight counts more than sqrt(n) times their mean (Ionides 2008), so that one draw of a
+        # poor q cannot take the place of all others.
+        cap = jax.nn.logsumexp(log_w) - 0.5 * jnp.log(log_w.shape[0])
+        chosen = systematic(place, jnp.minimum(log_w, cap))
         return _mine(x[chosen], axis), _mine(num_edits[chosen], axis)
 
 
-def systematic(place: Float[Array, ""], log_w: Float[Array, " n"]) -> Int[Array, " n"]:
-    """n indices, each as often as its weight asks for, give or take one; `place` is in [0, 1).
+def systematic(
+    place: Float[Array, ""], log_w: Float[Array, " n"], num: int | None = None
+) -> Int[Array, " num"]:
+    """`num` indices (n unless given), each as often as its weight asks for, give or take one.
 
-    No weight counts more than sqrt(n) times their mean (Ionides 2008), so that one draw of a poor q
-    cannot take the place of all others.
+    `place` is in [0, 1).
     """
-    n = log_w.shape[0]
+    num = log_w.shape[0] if num is None else num
     log_w = jnp.where(jnp.isfinite(log_w).any(), log_w, 0)  # all impossible: all alike
-    cap = jax.nn.logsumexp(log_w) - 0.5 * jnp.log(n)
-    share = jnp.cumsum(jax.nn.softmax(jnp.minimum(log_w, cap)))
-    return jnp.minimum(jnp.searchsorted(share, (jnp.arange(n) + place) / n * share[-1]), n - 1)
+    share = jnp.cumsum(jax.nn.softmax(log_w))
+    places = (jnp.arange(num) + place) / num * share[-1]
+    return jnp.minimum(jnp.searchsorted(share, places), log_w.shape[0] - 1)
 
 
 def _mine(rows: Any, axis: str | None) -> Any:

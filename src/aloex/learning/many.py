@@ -21,10 +21,6 @@ class Many(eqx.Module):
     learner: Any
     ids: Int[np.ndarray, " problems"]
 
-    def init(self, states: list[PyTree]) -> PyTree:
-        """The problems' states as one."""
-        return stack(states)
-
     def step(self, key: Key[Array, ""], state: PyTree, x: Int[Array, "problems batch dim"], z=None):
         """One step of every problem."""
         keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(self.ids)

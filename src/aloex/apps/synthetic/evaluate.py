@@ -23,6 +23,7 @@ from aloex.apps.synthetic.floor import FLOOR, density
 from aloex.apps.synthetic.methods import SPACE
 from aloex.apps.synthetic.trained import Trained
 from aloex.kernels import Gibbs, run
+from aloex.learning.aloe import systematic
 from aloex.metrics import Estimate, LogZ, ais, exp_hamming, linear_hamming, repeated
 from aloex.metrics.importance import log_mean_exp
 from aloex.metrics.mmd import mean_and_error
@@ -212,11 +213,8 @@ class Converged(eqx.Module):
 
     def __call__(self, key, n: int) -> Int[Array, "n dim"]:
         key_choice, key_sweeps = jax.random.split(key)
-        # Systematic resampling: no draw is taken more often than its weight asks for.
-        share = jnp.cumsum(jax.nn.softmax(self.log_w))
-        places = (jnp.arange(n) + jax.random.uniform(key_choice)) / n * share[-1]
-        x = unpack(self.x[jnp.searchsorted(share, places)])
-        return _sweep(key_sweeps, self.f, x)
+        chosen = systematic(jax.random.uniform(key_choice), self.log_w, n)
+        return _sweep(key_sweeps, self.f, unpack(self.x[chosen]))
 
 
 def _sweep(key, f, x: Int[Array, "n dim"], num_sweeps: int = 20) -> Int[Array, "n dim"]:

@@ -26,8 +26,6 @@ METHODS = {  # the sampler that each learns beside f, or in its place
     "autoregressive": "mlp",
     "vae": "vae",
 }
-
-
 PAPER = Config(  # the paper's networks and settings
     dim=SPACE.dim,
     f_hidden=(256, 256, 256),
@@ -58,11 +56,11 @@ class Settings:
         return cls(**own)
 
 
-TUNED = {  # the paper's settings where it gives a grid, as our own search over it decided
+TUNED = {  # where the paper gives a grid, a point of it; `aloex synthetic tune` tries them all
     "pcd": {"num_sweeps": 10, "restart": 0.05},
     "cd": {"num_sweeps": 10},
 }
-BEST = {  # what the ablation found worth having, for every method that it applies to
+BEST = {  # what short runs found worth having; `aloex synthetic ablation` takes it apart
     "aloe": {
         "num_steps": 30_000,
         "batch_size": 2048,
@@ -78,7 +76,7 @@ BEST = {  # what the ablation found worth having, for every method that it appli
         "lookahead": 2,
     },
     "pcd": {
-        "num_steps": 45_000,  # of as many seconds as ALOE's
+        "num_steps": 45_000,  # meant to take about as many seconds as ALOE's
         "batch_size": 2048,
         "learning_rate_f": 3e-3,
         "decay": True,

@@ -195,7 +195,7 @@ def nll_rows(row: dict[str, Any]) -> list[tuple[str, str, str, str]]:
         ),
     ]
     for name, verb in (("lower", "too low"), ("upper", "too high")):
-        if f"ais_{name}" in row:  # without an accelerator that enumerates all states
+        if f"ais_{name}" in row:  # left out of a quick evaluation
             value, error = row[f"ais_{name}"], row[f"ais_{name}_se"]
             says = f"A second opinion, by annealing; its bias can only make it {verb}."
             bound = (f"NLL, {name} end by AIS", f"{nll + value - row['log_z']:.3f}", f"{error:.3f}")

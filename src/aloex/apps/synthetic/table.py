@@ -31,8 +31,6 @@ WITHOUT = {  # each ingredient of ALOE's best recipe, and what stands in its pla
     "smaller q": {"q0_hidden": (512, 512, 256), "q0_head": 512, "q_hidden": (512, 512)},
     "bfloat16 in q0": {"bfloat16": False},
 }
-
-
 GRIDS = {  # what the paper tunes
     "pcd": [{"restart": restart} for restart in (0.05, 0.1, 1.0)],
     "ade": [
@@ -94,7 +92,7 @@ def rated(path: Path, *, estimate: bool = False) -> dict[str, Any]:
     """The row of a model file, from the JSON beside it if it has been evaluated before."""
     beside = path.with_suffix(".json")
     if not beside.exists():
-        row = evaluate.evaluate(load(path), estimate=estimate)
+        row = evaluate.evaluate(load(path), estimate=estimate) | results.provenance()
         write_file(beside, json.dumps(row, indent=1) + "\n")
     return json.loads(beside.read_text())
 

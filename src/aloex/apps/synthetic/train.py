@@ -38,6 +38,8 @@ def train(
     """Train the problems (or go on with the run in `folder`); returns the model files."""
     require(len(problems) > 0, "there is nothing to train: name a data set and a seed")
     require(len(set(problems)) == len(problems), f"a data set and seed are named twice: {problems}")
+    lowest = min(problem.seed for problem in problems)
+    require(lowest >= 0, f"a seed must not be negative, got {lowest}")
     paths = [folder / problem.file for problem in problems]
     if all(path.exists() for path in paths):
         return paths
@@ -49,7 +51,7 @@ def train(
         checkpoint_every=max(1000, settings.num_steps // 10),
     )
     seconds = sum(row["seconds"] for row in metrics(folder))
-    for path, problem, (f, q) in zip(paths, problems, _networks(state), strict=True):
+    for path, problem, (f, q) in zip(paths, problems, unstack(methods.learned(state)), strict=True):
         about = About(
             recipe=recipe,
             data=problem.data,
@@ -87,7 +89,3 @@ def metrics(folder: Path) -> list[dict]:
     """The record of a run: a row now and then, with a number for each problem."""
     lines = (folder / "run" / "metrics.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
-
-
-def _networks(state) -> list:
-    return unstack(methods.learned(state))
