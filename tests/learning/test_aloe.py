@@ -121,6 +121,48 @@ def test_the_oldest_negatives_are_the_targets_and_the_rest_live_on():
     np.testing.assert_array_equal(after.chains, x_neg[:, :-1])
 
 
+def test_steps_of_f_take_the_batch_in_turns():
+    """Two steps of f are a step on either half of the rows, with negatives of their own."""
+    f, q = (
+        randomised(MLP, TINY, hidden=(4,), cond_dim=2),
+        tiny_search(TINY, max_edits=2, cond_dim=2),
+    )
+    x, z = TINY.enumerate()[jnp.array([3, 1, 6, 0])], jnp.tile(jnp.eye(2), (2, 1))
+    settings = {"optimizer_f": optax.sgd(0.1), "optimizer_q": optax.sgd(0.0), "ema_decay": 0.0}
+    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), num_f_steps=2, **settings)
+    after, _ = aloe.step(jax.random.key(0), aloe.init(f, q), x, z)
+    assert int(after.step) == 2
+    keys = jax.vmap(lambda k: jax.random.split(k, 2))(jax.random.split(jax.random.key(0), 4))
+
+    @compiled
+    def step(f, keys, x, z):
+        x_neg = aloe.negatives(keys, f, q, z)[0][:, 0]  # q at rest: drawn now or before is the same
+        grads = eqx.filter_grad(lambda f: mle_loss(f, x, x_neg, z)[0])(f)
+        return eqx.apply_updates(f, jax.tree.map(lambda g: -0.1 * g, grads))
+
+    for i in (0, 1):
+        f = step(f, keys[i::2, 0], x[i::2], z[i::2])
+    for found, expected in zip(jax.tree.leaves(after.ema_f), jax.tree.leaves(f), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_chains_live_through_steps_of_several_parts():
+    """With f and q at rest and lives over, F = 2 leaves the chains that F = 1 does."""
+    f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
+    still = optax.sgd(0.0)
+    x = jnp.zeros((12, 3), jnp.int32)
+
+    def chains(num_f_steps):
+        settings = {"optimizer_f": still, "optimizer_q": still, "num_f_steps": num_f_steps}
+        aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=3, **settings)
+        state = aloe.init(f, q, x)
+        for key in jax.random.split(jax.random.key(0), 3):
+            state, _ = compiled(aloe.step)(key, state, x)
+        return np.asarray(state.chains)
+
+    np.testing.assert_array_equal(chains(1), chains(2))
+
+
 @pytest.mark.parametrize("repeats", [True, False])
 def test_weights_of_trajectories_have_mean_z(repeats):
     """Sum over all trajectories of q w = Z_f: exp f s_x / q is an importance weight."""

@@ -67,6 +67,20 @@ def test_log_mean_exp(shift):
     np.testing.assert_allclose(found.ess, w.sum() ** 2 / (w**2).sum(), rtol=1e-10)
 
 
+def test_log_mean_exp_in_strata_and_beside_known_weights():
+    """The error is that of the difference of weights of mean 1, within strata."""
+    rng = np.random.default_rng(0)
+    log_known = np.concatenate([rng.normal(size=6), 3 + rng.normal(size=6)])
+    log_w = log_known + 0.1 * rng.normal(size=12)
+    w, known = np.exp(log_w), np.exp(log_known)
+    with exact.float64():
+        found = log_mean_exp(jnp.asarray(log_w), jnp.asarray(log_known), num_strata=2)
+    spread = (w / w.mean() - known / known.mean()).reshape(2, 6)
+    error = np.sqrt(np.sum(spread.var(axis=1, ddof=1) / 6)) / 2
+    np.testing.assert_allclose(found.value, np.log(w.mean() / known.mean()), rtol=1e-12)
+    np.testing.assert_allclose(found.standard_error, error, rtol=1e-10)
+
+
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_mean_weight_is_unbiased(name):
     """Z's estimate v has mean Z and variance Var(w) / n, both known by enumeration."""

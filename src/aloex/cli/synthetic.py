@@ -61,17 +61,30 @@ def evaluate(
         print(f"  all of it: {path.with_suffix('.json')}")
 
 
+@app.command("log-z")
+def log_z(
+    run: Annotated[list[Path], typer.Argument(help="Folders of runs, or model files.")],
+) -> None:
+    """Exact log Z by visiting all 2^32 states, which takes an accelerator; `eval` then uses it."""
+    from aloex.apps.synthetic.table import write_log_z
+
+    for path in models_in(run):
+        value = write_log_z(path)
+        print(f"{path}: " + ("normalised, no log Z" if value is None else f"log Z = {value:.6f}"))
+
+
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.")]
 Out = Annotated[Path, typer.Option(help="Folder of the results.")]
 Estimate = Annotated[bool, typer.Option("--estimate", help="log Z by importance sampling only.")]
+Methods = Annotated[
+    list[str] | None, typer.Option(help="As method or method:recipe; default: all.")
+]
 Seeds = Annotated[int, typer.Option(help="Number of seeds, from 0.")]
 
 
 @app.command()
 def table(
-    method: Annotated[
-        list[str] | None, typer.Option(help="As method or method:recipe; default: all.")
-    ] = None,
+    method: Methods = None,
     preset: Preset = "paper",
     data: Data = ["all"],  # noqa: B006
     seeds: Seeds = 3,
@@ -111,6 +124,7 @@ def ablation(
 
 @app.command()
 def tune(
+    method: Methods = None,
     preset: Preset = "paper",
     data: Data = ["pinwheel", "checkerboard"],  # noqa: B006
     seeds: Seeds = 1,
@@ -118,10 +132,14 @@ def tune(
     runs: Runs = Path("runs/tuning"),
     out: Out = Path("results/synthetic"),
 ) -> None:
-    """The paper's grids: PCD's restart rate, ADE's learning rates and steps."""
+    """The grids over settings of PCD, ADE and ALOE; may be stopped and repeated."""
     from aloex.apps.synthetic import table
 
-    lines = table.tuning(preset, **changes_of(steps))
+    pairs = list(table.GRIDS) if not method else [pair_of(name) for name in method]
+    known = ", ".join(":".join(pair) for pair in table.GRIDS)
+    for pair in pairs:
+        require(pair in table.GRIDS, f"there is no grid for {':'.join(pair)}, only for {known}")
+    lines = table.tuning(pairs, preset, **changes_of(steps))
     problems = problems_of(names_of(data), seeds)
     table.make(lines, problems, runs=runs, summary=out / "tuning.json", estimate=True)
 

@@ -8,6 +8,9 @@ With `persistence` = L > 1 a draw of q lives for L steps: every step takes batch
 moves all by one kernel step, uses all as negatives, and gives the oldest, which have been through
 L kernel steps, to q as its targets. Negatives are better for the same work on q.
 
+With `num_f_steps` = F > 1 the batch is cut into F parts, and f takes a step on each in turn: q,
+the dearer of the two, is drawn from and learned F times less often.
+
 With `resample` the draws of q are resampled by their importance weights before the kernel takes
 them on. q(x) itself is a sum over trajectories, but with the proposal s_x as an auxiliary law every
 trajectory tau to x has a weight of its own,
@@ -68,6 +71,7 @@ class ALOE(ShardedLearner):
     proposal: Proposal
     num_trajectories: int = eqx.field(static=True, kw_only=True, default=10)
     num_power_steps: int = eqx.field(static=True, kw_only=True, default=1)
+    num_f_steps: int = eqx.field(static=True, kw_only=True, default=1)
     num_kernel_steps: int = eqx.field(static=True, kw_only=True, default=1)
     persistence: int = eqx.field(static=True, kw_only=True, default=1)
     resample: bool = eqx.field(static=True, kw_only=True, default=False)
@@ -116,25 +120,48 @@ class ALOE(ShardedLearner):
         mean = mean_over(axis)
         keys = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_power_steps))(keys)
         chains = _mine(state.chains, axis)
-        x_neg, num_edits = self.negatives(keys[:, 0], state.f, state.q, z, chains, axis)
-        (f_loss, (f_data, f_neg)), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
-            state.f, x, x_neg.reshape(x.shape), z
-        )
-        f, opt_f = apply_gradients(self.optimizer_f, mean(grads), state.opt_f, state.f)
+        keys_q, keys_kernel = _split(keys[:, 0])
+        x_hat, num_edits = self._draws(keys_q, state.f, state.q, z, chains, axis)
+        state, x_neg, (f_loss, f_data, f_neg) = self._f_steps(keys_kernel, state, x, x_hat, z, mean)
+        x_neg = x_neg.reshape(len(num_edits), -1, x_neg.shape[1])
 
         q, opt_q, targets = state.q, state.opt_q, x_neg[:, -1]
         keys = keys[:: self.persistence]  # one for each draw of q
         for i in range(self.num_power_steps):
             key_draw, key_proposal = _split(keys[:, 1 + i])
             if i > 0:
-                targets = self.negatives(key_draw, f, q, z, axis=axis)[0][:, -1]
+                targets = self.negatives(key_draw, state.f, q, z, axis=axis)[0][:, -1]
             (loss, q_info), grads = self._q_grad(q, key_proposal, targets, z)
             q, opt_q = apply_gradients(self.optimizer_q, mean(grads), opt_q, q)
 
-        ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
         info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
         chains = None if chains is None else _everyones(x_neg[:, :-1], axis)
-        return State(f, q, ema_f, opt_f, opt_q, chains, state.step + 1), info
+        return state._replace(q=q, opt_q=opt_q, chains=chains), info
+
+    def _f_steps(self, keys, state: State, x, x_hat, z, mean) -> tuple[State, Array, tuple]:
+        """The kernel and f take a step on each part of the batch: x_neg, and the mean losses."""
+        trained, fixed = eqx.partition((state.f, state.ema_f, state.opt_f), eqx.is_array)
+
+        def one(carry, part):
+            (trained, step), (keys, x, x_hat, z) = carry, part
+            f, ema_f, opt_f = eqx.combine(trained, fixed)
+            x_neg = self._move(keys, x_hat, f, z)
+            (f_loss, parts), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
+                f, x, x_neg, z
+            )
+            f, opt_f = apply_gradients(self.optimizer_f, mean(grads), opt_f, f)
+            ema_f = moving_average(ema_f, f, self.ema_decay, step)
+            trained = eqx.filter((f, ema_f, opt_f), eqx.is_array)
+            return (trained, step + 1), (x_neg, (f_loss, *parts))
+
+        # Every F-th row makes a part, so that it is the same however the batch is split on devices.
+        cut = lambda a: jnp.moveaxis(a.reshape(-1, self.num_f_steps, *a.shape[1:]), 1, 0)
+        parts = jax.tree.map(cut, (keys, x, x_hat, z))
+        (trained, step), (x_neg, losses) = jax.lax.scan(one, (trained, state.step), parts)
+        x_neg = jnp.moveaxis(x_neg, 0, 1).reshape(x.shape)
+        f, ema_f, opt_f = eqx.combine(trained, fixed)
+        state = state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=step)
+        return state, x_neg, jax.tree.map(jnp.mean, losses)
 
     def _q_grad(self, q: LocalSearch, keys, targets, z):
         """Algorithm 2's loss and info, and its gradient."""
@@ -156,16 +183,25 @@ class ALOE(ShardedLearner):
         There is one key for each state that comes out.
         """
         keys_q, keys_kernel = _split(keys)
-        lives = 1 if chains is None else 1 + chains.shape[1]
+        x_hat, num_edits = self._draws(keys_q, f, q, z, chains, axis)
+        x_neg = self._move(keys_kernel, x_hat, f, z)
+        return x_neg.reshape(len(num_edits), -1, x_neg.shape[1]), num_edits
+
+    def _draws(self, keys, f, q, z, chains, axis) -> tuple[Int[Array, "batch dim"], Array]:
+        """New draws of q, each before the chains that it joins, and how many edits each took."""
+        keys = keys[:: 1 if chains is None else 1 + chains.shape[1]]
         if self.resample:
-            x_hat, num_edits = self._resampled(keys_q[::lives], f, q, axis)
+            x_hat, num_edits = self._resampled(keys, f, q, axis)
         else:
-            x_hat, num_edits = sample_ends(q, keys_q[::lives], z)
+            x_hat, num_edits = sample_ends(q, keys, z)
         if chains is not None:
-            x_hat = jnp.concatenate([x_hat[:, None], chains], axis=1).reshape(len(keys), -1)
+            x_hat = jnp.concatenate([x_hat[:, None], chains], axis=1).reshape(-1, x_hat.shape[1])
+        return x_hat, num_edits
+
+    def _move(self, keys, x, f, z) -> Int[Array, "batch dim"]:
+        """Where the kernel leads from each state."""
         step = lambda key, x, z: run(self.kernel, key, x, f, z, num_steps=self.num_kernel_steps)
-        x_neg = jax.vmap(step)(keys_kernel, x_hat, z)
-        return x_neg.reshape(-1, lives, x_neg.shape[1]), num_edits
+        return jax.vmap(step)(keys, x, z)
 
     def _resampled(self, keys: Key[Array, " starts"], f: Energy, q: LocalSearch, axis: str | None):
         """Draws of q resampled by their weights, and how many edits each took."""

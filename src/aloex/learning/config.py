@@ -11,7 +11,7 @@ from aloex.energies import MLP
 from aloex.errors import require
 from aloex.kernels import Gibbs
 from aloex.learning.aloe import ALOE, State
-from aloex.learning.updates import clipped_adam
+from aloex.learning.updates import clipped_adam, clipped_muon
 from aloex.proposals import Inverse
 from aloex.samplers import (
     AutoregressiveMLP,
@@ -48,9 +48,11 @@ class Config:
     repeats: bool = True  # whether the inverse proposal may change a site twice
     num_trajectories: int = 10
     num_power_steps: int = 1
+    num_f_steps: int = 1  # steps of f to one of q, each on a batch of its own
     num_sweeps: int = 1
     persistence: int = 1  # kernel steps that a draw of q lives for; see `ALOE`
     resample: bool = False  # draws of q by their importance weights; see `ALOE`
+    optimizer_f: str = "adam"  # or "muon", which learns f in fewer steps; see `clipped_muon`
     learning_rate_f: float = 1e-3
     learning_rate_q: float = 1e-3
     decay_steps: int | None = None  # when learning rates reach 0; see `clipped_adam`
@@ -60,6 +62,10 @@ class Config:
     def __post_init__(self):
         kinds = ("factorized", "mlp", "rnn")
         require(self.q0 in kinds, f"q0 must be one of {kinds}, got {self.q0!r}")
+        require(
+            self.optimizer_f in ("adam", "muon"),
+            f"optimizer_f must be adam or muon, got {self.optimizer_f!r}",
+        )
         for name in ("f_hidden", "q0_hidden", "q_hidden"):
             sizes = getattr(self, name)
             require(
@@ -74,8 +80,9 @@ class Config:
             value = getattr(self, name)
             require(value > 0, f"{name} must be positive, got {value}")
         require(
-            self.persistence == 1 or self.batch_size % self.persistence == 0,
-            f"persistence must divide batch_size={self.batch_size}, got {self.persistence}",
+            self.persistence == 1 or self.rows_per_step % self.persistence == 0,
+            f"persistence must divide batch_size x num_f_steps = {self.rows_per_step}, got "
+            f"{self.persistence}",
         )
 
     @classmethod
@@ -87,12 +94,19 @@ class Config:
         return cls(**fields)
 
     @property
+    def rows_per_step(self) -> int:
+        """Rows of data that a step takes, and of negatives: a batch for each step of f."""
+        return self.batch_size * self.num_f_steps
+
+    @property
     def space(self) -> Space:
         return Bits(self.dim) if self.num_values == 2 else Categorical(self.dim, self.num_values)
 
 
 def build_learner(config: Config) -> ALOE:
     """The algorithm with its settings."""
+    decay, rounds = config.decay_steps, config.num_f_steps
+    clipped = clipped_muon if config.optimizer_f == "muon" else clipped_adam
     return ALOE(
         Gibbs(config.num_values),
         Inverse(
@@ -103,18 +117,19 @@ def build_learner(config: Config) -> ALOE:
         ),
         num_trajectories=config.num_trajectories,
         num_power_steps=config.num_power_steps,
+        num_f_steps=rounds,
         num_kernel_steps=config.num_sweeps,
         persistence=config.persistence,
         resample=config.resample,
         ema_decay=config.ema_decay,
-        optimizer_f=clipped_adam(config.learning_rate_f, num_steps=config.decay_steps),
-        optimizer_q=clipped_adam(config.learning_rate_q, num_steps=config.decay_steps),
+        optimizer_f=clipped(config.learning_rate_f, num_steps=decay and decay * rounds),
+        optimizer_q=clipped_adam(config.learning_rate_q, num_steps=decay),
     )
 
 
 def first_state(config: Config, key: Key[Array, ""]) -> State:
     """The state before the first step, with fresh networks and chains anywhere in the space."""
-    keys = jax.random.split(jax.random.fold_in(key, 0), config.batch_size)
+    keys = jax.random.split(jax.random.fold_in(key, 0), config.rows_per_step)
     chains = jax.vmap(config.space.sample)(keys) if config.persistence > 1 else None
     return build_learner(config).init(*build_networks(config, key), chains)
 

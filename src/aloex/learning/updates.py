@@ -29,13 +29,42 @@ def clipped_adam(
 
     With `num_steps` the rate stays for the share `flat` of them, then falls to 0 along a cosine.
     """
+    adam = optax.adam(_schedule(learning_rate, num_steps, flat))
+    return optax.chain(optax.clip_by_global_norm(clip), adam)
+
+
+def clipped_muon(
+    learning_rate: float = 1e-2,
+    clip: float = 5.0,
+    *,
+    num_steps: int | None = None,
+    flat: float = 0.4,
+) -> optax.GradientTransformation:
+    """Muon (Jordan et al. 2024) for matrices, Adam for the rest; clipped and decayed as above.
+
+    Muon steps along the momentum with its singular values set to 1, so directions that gradients
+    rarely show are learned as fast as the others.
+    """
+    # Our layers are [out, in]; a single output, like a vector, has nothing to orthogonalise.
+    matrix = lambda p: (
+        optax.contrib.MuonDimensionNumbers(1, 0) if p.ndim == 2 and min(p.shape) > 1 else None
+    )
+    rate = _schedule(learning_rate, num_steps, flat)
+    muon = optax.contrib.muon(
+        rate,
+        adam_learning_rate=rate,
+        muon_weight_dimension_numbers=lambda params: jax.tree.map(matrix, params),
+    )
+    return optax.chain(optax.clip_by_global_norm(clip), muon)
+
+
+def _schedule(learning_rate: float, num_steps: int | None, flat: float) -> Any:
     require(learning_rate > 0, f"learning_rate must be positive, got {learning_rate}")
-    rate: Any = learning_rate
-    if num_steps is not None:
-        begin = int(flat * num_steps)
-        falling = optax.cosine_decay_schedule(learning_rate, max(num_steps - begin, 1))
-        rate = optax.join_schedules([optax.constant_schedule(learning_rate), falling], [begin])
-    return optax.chain(optax.clip_by_global_norm(clip), optax.adam(rate))
+    if num_steps is None:
+        return learning_rate
+    begin = int(flat * num_steps)
+    falling = optax.cosine_decay_schedule(learning_rate, max(num_steps - begin, 1))
+    return optax.join_schedules([optax.constant_schedule(learning_rate), falling], [begin])
 
 
 def apply_gradients(optimizer: optax.GradientTransformation, grads, opt_state, model):

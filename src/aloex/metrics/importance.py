@@ -69,16 +69,28 @@ def _log_z(keys, f, q, z, batch_size: int) -> LogZ:
     return log_mean_exp(jax.lax.map(log_weight, keys, batch_size=batch_size))
 
 
-def log_mean_exp(log_weights: Float[Array, " n"]) -> LogZ:
+def log_mean_exp(
+    log_weights: Float[Array, " n"],
+    log_known: Float[Array, " n"] | None = None,
+    *,
+    num_strata: int = 1,
+) -> LogZ:
     """The logarithm of the mean of independent weights, its error by the delta method.
 
-    The error is sd(w) / (mean(w) sqrt(n)), which is sqrt((n / ess - 1) / (n - 1)).
+    The error is sd(w) / (mean(w) sqrt(n)). Where the draws come in strata, as many of each law in
+    a mixture, one law after the other, only the variance within them counts. `log_known` are
+    weights of the same draws for another law, normalised, so that their mean is known to be 1: the
+    result is the ratio of the two means, whose error is small where the weights are alike.
     """
     n = log_weights.shape[0]
-    log_sum = jax.nn.logsumexp(log_weights)
+    log_sum, log_sum_known = jax.nn.logsumexp(log_weights), math.log(n)
     ess = jnp.exp(2 * log_sum - jax.nn.logsumexp(2 * log_weights))
-    error = jnp.sqrt(jnp.maximum(n / ess - 1, 0) / (n - 1))  # rounding may leave less than 0
-    return LogZ(log_sum - math.log(n), error, ess)
+    spread = n * jnp.exp(log_weights - log_sum)
+    if log_known is not None:
+        log_sum_known = jax.nn.logsumexp(log_known)
+        spread -= n * jnp.exp(log_known - log_sum_known)
+    variance = jnp.var(spread.reshape(num_strata, -1), axis=1, ddof=1)
+    return LogZ(log_sum - log_sum_known, jnp.sqrt(jnp.mean(variance) / n), ess)
 
 
 def nll(

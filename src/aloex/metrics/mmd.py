@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.errors import require
+from aloex.nets import on_cpu
 
 MAX_ROWS = 2**15  # the number of pairs must fit an int32
 
@@ -78,23 +79,22 @@ def repeated(
 ) -> Any:
     """The mean of MMD^2 over repeats, each with n fresh draws a side: an `Estimate` per kernel."""
     require(num_repeats >= 2, f"num_repeats must be at least 2 for an error, got {num_repeats}")
-    keys = jax.random.split(key, num_repeats)
-    values = _repeat(keys, draw_model, draw_data, n, kernel, num_values)
-    return jax.tree.map(mean_and_error, values)
+    values = []
+    for one in jax.random.split(key, num_repeats):
+        key_model, key_data = jax.random.split(one)
+        x, y = _draw(draw_model, key_model, n), _draw(draw_data, key_data, n)
+        values.append(mmd(x, y, kernel, num_values=num_values))
+    return jax.tree.map(lambda *v: mean_and_error(jnp.stack(v)), *values)
+
+
+@eqx.filter_jit
+def _draw(draw: Draw, key: Key[Array, ""], n: int) -> Int[Array, "n dim"]:
+    return draw(key, n)
 
 
 def mean_and_error(values: Float[Array, " n"]) -> Estimate:
     """The mean of independent values and its standard error."""
     return Estimate(jnp.mean(values), jnp.std(values, ddof=1) / values.shape[0] ** 0.5)
-
-
-@eqx.filter_jit
-def _repeat(keys, draw_model: Draw, draw_data: Draw, n: int, kernel, num_values: int):
-    def once(key):
-        key_model, key_data = jax.random.split(key)
-        return mmd(draw_model(key_model, n), draw_data(key_data, n), kernel, num_values=num_values)
-
-    return jax.lax.map(once, keys)  # in turn, so that few n x n matrices are held at a time
 
 
 def _check_values(x: Int[Array, "n dim"], num_values: int) -> Int[Array, "n dim"]:
@@ -114,4 +114,7 @@ def _pairs_by_distance(
     else:
         one_hot = lambda a: jax.nn.one_hot(a, num_values).reshape(a.shape[0], -1)
         distances = dim - one_hot(x) @ one_hot(y).T
-    return jnp.bincount(distances.astype(jnp.int32).reshape(-1), length=dim + 1)
+    if on_cpu():
+        return jnp.bincount(distances.astype(jnp.int32).reshape(-1), length=dim + 1)
+    # All pairs add to a few bins: on an accelerator they would wait for one another.
+    return jax.lax.map(lambda d: jnp.sum(distances == d), jnp.arange(dim + 1, dtype=jnp.float32))

@@ -48,7 +48,7 @@ def test_every_method_takes_a_step(method, recipe, preset):
     settings = methods.choose(method, recipe, preset)
     learner = methods.build_learner(settings)
     state = eqx.filter_eval_shape(methods.init, settings, jax.random.key(0))
-    x = jax.ShapeDtypeStruct((settings.config.batch_size, 32), jnp.int32)
+    x = jax.ShapeDtypeStruct((settings.config.rows_per_step, 32), jnp.int32)
     after, _ = eqx.filter_eval_shape(learner.step, jax.random.key(0), state, x)
     f, q = methods.learned(after)
     assert (f is None) == (method in ("autoregressive", "vae"))
@@ -61,8 +61,10 @@ def test_recipes_and_presets():
     paper = methods.choose("aloe")
     assert (paper.num_steps, paper.config.batch_size) == (100_100, 128)
     assert paper.config.decay_steps is None and not paper.config.repeats
-    best = methods.choose("aloe", "best", num_steps=50)
-    assert best.config.persistence > 1 and best.config.decay_steps == 50
+    best = methods.choose("aloe", "best", num_steps=48)
+    assert best.config.persistence > 1 and best.config.decay_steps == best.num_rounds == 12
+    with pytest.raises(InputError, match="multiple of num_f_steps=4, got 50"):
+        methods.choose("aloe", "best", num_steps=50)
     assert methods.choose("aloe-rnn").config.q0_hidden == (256,)
     assert methods.choose("aloe-fac-noedit").config.max_edits == 0
     assert methods.choose("pcd").config.num_sweeps == 10
@@ -154,7 +156,8 @@ def test_packing_is_undone():
 def test_a_model_is_evaluated_once(run, tmp_path, monkeypatch):
     calls = []
 
-    def fake(trained, estimate):
+    def fake(trained, estimate, exact_log_z):
+        assert exact_log_z == (1.5 if trained.about.data == "moons" else None)
         calls.append(trained.about.data)
         keys = {"method": "pcd", "recipe": "paper", "seed": trained.about.seed}
         return {**keys, "data": trained.about.data, "nll_minus_floor": 0.1}
@@ -162,6 +165,8 @@ def test_a_model_is_evaluated_once(run, tmp_path, monkeypatch):
     monkeypatch.setattr(evaluate, "evaluate", fake)
     _, settings, problems, _ = run
     line = table.Entry("pcd", "paper", settings)
+    (tmp_path / "pcd-paper").mkdir()
+    (tmp_path / "pcd-paper" / "moons-0.log_z.json").write_text('{"log_z": 1.5}')
     for _ in range(2):
         table.make([line], problems, runs=tmp_path, summary=tmp_path / "summary.json")
     assert calls == ["moons", "checkerboard"]
@@ -169,7 +174,7 @@ def test_a_model_is_evaluated_once(run, tmp_path, monkeypatch):
 
 
 def test_every_ablation_differs_from_the_best_in_one_thing():
-    best, *less = table.ablation("paper", num_steps=10)
+    best, *less = table.ablation("paper", num_steps=8)
     assert best.recipe == "best"
     for line in less:
         assert line.settings != best.settings
@@ -177,11 +182,14 @@ def test_every_ablation_differs_from_the_best_in_one_thing():
     assert len({line.recipe for line in less}) == len(less) == len(table.WITHOUT)
 
 
-def test_the_grids_are_the_papers():
-    lines = table.tuning("quick")
+def test_the_grids_hold_the_papers():
+    lines = table.tuning([("pcd", "paper"), ("ade", "paper")], "quick")
     assert [line.method for line in lines] == ["pcd"] * 3 + ["ade"] * 9
-    assert len({(line.recipe, line.settings) for line in lines}) == 12
-    assert lines[0].recipe == "restart=0.05" and lines[0].settings.restart == 0.05
+    assert lines[0].recipe == "paper, restart=0.05" and lines[0].settings.restart == 0.05
+    every = table.tuning(table.GRIDS, "paper")
+    assert len({(line.recipe, line.settings) for line in every}) == len(every)
+    for line in every:
+        methods.build_learner(line.settings)
 
 
 @pytest.mark.parametrize("method", gradient_variance.METHODS)

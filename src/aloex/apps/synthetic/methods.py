@@ -41,13 +41,25 @@ class Settings:
     """A method with its sizes and settings; the defaults are the paper's."""
 
     method: str
-    num_steps: int = 100_100
+    num_steps: int = 100_100  # of f, or of q where it is learned alone
     config: Config = PAPER  # of f and q, and of ALOE
     restart: float = 0.05  # PCD: share of the chains that begin anew
     num_chains: int = 10_000  # PCD: in its buffer
     rate_ratio: float = 1.0  # ADE: f's learning rate to q's
     num_q_steps: int = 1  # ADE: steps of q to one of f
     latent_dim: int = 16  # VAE
+
+    def __post_init__(self):
+        rounds = self.config.num_f_steps
+        require(
+            self.num_steps % rounds == 0,
+            f"num_steps must be a multiple of num_f_steps={rounds}, got {self.num_steps}",
+        )
+
+    @property
+    def num_rounds(self) -> int:
+        """Steps of the learner, of which each has `num_f_steps` of f."""
+        return self.num_steps // self.config.num_f_steps
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Settings":
@@ -60,13 +72,16 @@ TUNED = {  # where the paper gives a grid, a point of it; `aloex synthetic tune`
     "pcd": {"num_sweeps": 10, "restart": 0.05},
     "cd": {"num_sweeps": 10},
 }
-BEST = {  # what short runs found worth having; `aloex synthetic ablation` takes it apart
+BEST = {  # what `aloex synthetic tune` found worth having; `ablation` takes ALOE's apart
     "aloe": {
-        "num_steps": 30_000,
+        "num_steps": 12_000,
         "batch_size": 2048,
-        "learning_rate_f": 3e-3,
+        "optimizer_f": "muon",
+        "learning_rate_f": 1e-2,
+        "learning_rate_q": 2e-3,
         "decay": True,
-        "persistence": 8,
+        "num_f_steps": 4,
+        "persistence": 32,
         "resample": True,
         "num_trajectories": 4,
         "q0_hidden": (256, 256, 128),
@@ -76,12 +91,13 @@ BEST = {  # what short runs found worth having; `aloex synthetic ablation` takes
         "lookahead": 2,
     },
     "pcd": {
-        "num_steps": 45_000,  # meant to take about as many seconds as ALOE's
+        "num_steps": 14_400,  # as many seconds as ALOE's
         "batch_size": 2048,
-        "learning_rate_f": 3e-3,
+        "optimizer_f": "muon",
+        "learning_rate_f": 1e-2,
         "decay": True,
         "num_sweeps": 1,
-        "restart": 0.01,
+        "restart": 0.001,
     },
 }
 QUICK = {  # sizes for a CPU
@@ -112,7 +128,7 @@ def choose(method: str, recipe: str = "paper", preset: str = "paper", **changes:
     if preset == "quick":
         wanted |= QUICK
         if wanted.get("persistence", 1) > 1:
-            wanted |= {"batch_size": 256, "persistence": 4}
+            wanted |= {"batch_size": 256, "persistence": 4 * wanted["num_f_steps"]}
     wanted |= changes
     if METHODS[method] == "rnn":
         wanted["q0_hidden"] = (64,) if preset == "quick" else (256,)
@@ -126,11 +142,10 @@ def _settings(method: str, wanted: dict[str, Any]) -> Settings:
     decay, q0 = wanted.pop("decay", False), METHODS[method] or "factorized"
     of_settings = {field.name for field in fields(Settings)}
     own = {name: wanted.pop(name) for name in list(wanted) if name in of_settings}
-    settings = Settings(method, **own)
-    decay_steps = settings.num_steps if decay else None
     q0 = "factorized" if q0 == "vae" else q0
-    config = replace(PAPER, q0=q0, decay_steps=decay_steps, **wanted)
-    return replace(settings, config=config)
+    settings = Settings(method, config=replace(PAPER, q0=q0, **wanted), **own)
+    decay_steps = settings.num_rounds if decay else None
+    return replace(settings, config=replace(settings.config, decay_steps=decay_steps))
 
 
 def build_learner(settings: Settings) -> Any:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import jax
@@ -45,18 +46,19 @@ def train(
         return paths
     state = fit(
         **start(settings, problems),
-        num_steps=settings.num_steps,
+        num_steps=settings.num_rounds,
         folder=folder / "run",
         resume=(folder / "run" / "config.json").exists(),
-        checkpoint_every=max(1000, settings.num_steps // 10),
+        checkpoint_every=max(1000, settings.num_rounds // 10),
     )
-    seconds = sum(row["seconds"] for row in metrics(folder))
+    seconds = [row["seconds"] for row in metrics(folder)]
     for path, problem, (f, q) in zip(paths, problems, unstack(methods.learned(state)), strict=True):
         about = About(
             recipe=recipe,
             data=problem.data,
             seed=problem.seed,
-            train_seconds=round(seconds, 1),
+            train_seconds=round(sum(seconds), 1),
+            compile_seconds=round(seconds[0] - median(seconds), 1),
             group_size=len(problems),
             device=jax.devices()[0].device_kind,
         )
@@ -79,7 +81,7 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
         "learner": Many(learner, ids),
         "state": stack([begin(i) for i in ids]),
         "x": stream,
-        "batch_size": settings.config.batch_size,
+        "batch_size": settings.config.rows_per_step,
         "how_to_resume": "repeat the command to go on with the run",
         "config": {**dataclasses.asdict(settings), "problems": [list(p) for p in problems]},
     }

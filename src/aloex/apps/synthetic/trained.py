@@ -21,6 +21,7 @@ class About:
     train_seconds: float  # of the whole group that was trained at once, compilation included
     group_size: int
     device: str
+    compile_seconds: float = 0.0  # of the train_seconds
 
 
 class Trained(eqx.Module):
