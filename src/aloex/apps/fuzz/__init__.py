@@ -1,0 +1,1 @@
+"""Fuzzing: build instrumented targets, run inputs in them, keep what makes them fail."""

@@ -1,0 +1,228 @@
+"""Build a fuzz target: fetch its source, compile it with coverage, link it, gather seeds.
+
+A target is a folder with a `target.toml`; its keys are the fields of `Recipe`. The objects are
+compiled once and linked twice, as a library for the executor and with libFuzzer, so both count the
+same edges. See `targets/` for examples.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from aloex.apps.fuzz import debian
+from aloex.apps.fuzz.target import BUILT, MAX_LEN, Target
+from aloex.errors import InputError, require
+
+COVERAGE = ["-O2", "-g", "-fPIC", "-fsanitize=fuzzer-no-link"]
+ASAN = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,fuzzer-no-link"]
+PACKAGES = "clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a target is built. Patterns are globs; one that begins with ! takes files out again."""
+
+    name: str
+    folder: Path  # of target.toml
+    about: str = ""
+    package: str = ""  # the Debian source package; none: the sources are in `folder`
+    needs: Sequence[str] = ()  # programs, as program or program:package
+    configure: Sequence[Sequence[str]] = ()  # commands in the source tree; {here} is `folder`
+    sources: Sequence[str] = ()  # patterns in the source tree
+    harness: Sequence[str] = ()  # patterns in `folder`; one has LLVMFuzzerTestOneInput
+    include: Sequence[str] = ()  # folders of the source tree
+    flags: Sequence[str] = ()  # for the compiler
+    libraries: Sequence[str] = ()
+    seeds: Sequence[str] = ()  # patterns in the source tree
+    make_seeds: str = ""  # a Python script in `folder`, called with the folder to fill
+    max_len: int = MAX_LEN
+
+    @classmethod
+    def load(cls, where: str | os.PathLike) -> "Recipe":
+        """The recipe in a folder, or of a target that comes with Aloex."""
+        path = find_folder(Path(where)) / "target.toml"
+        try:
+            given = tomllib.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} cannot be read: {error}") from None
+        known = {field.name: field.default for field in fields(cls)[2:]}
+        for key, value in given.items():
+            require(key in known, f"{path} has an unknown key {key!r}; known: {', '.join(known)}")
+            kind = list if known[key] == () else type(known[key])
+            require(
+                isinstance(value, kind), f"{path}: {key} must be a {kind.__name__}, got {value!r}"
+            )
+        return cls(name=path.parent.resolve().name, folder=path.parent, **given)
+
+
+def find_folder(where: Path) -> Path:
+    """A target's folder, given by itself or by its name under targets/."""
+    if len(where.parts) > 1 or where.is_dir():
+        require((where / "target.toml").is_file(), f"there is no target.toml in {where}")
+        return where
+    homes = [Path("targets"), Path(__file__).parents[4] / "targets"]  # here, or in the checkout
+    for home in homes:
+        if (home / where / "target.toml").is_file():
+            return home / where
+    names = sorted({path.parent.name for home in homes for path in home.glob("*/target.toml")})
+    raise InputError(f"there is no target {where}; known: {', '.join(names) or 'none'}")
+
+
+def build(recipe: Recipe, out: Path | None = None, *, asan: bool = False) -> Target:
+    """Build a target into `out` (build/targets/<name>), unless it is there and up to date."""
+    out = BUILT / recipe.name if out is None else out
+    clang = find_clang()
+    missing = [need for need in recipe.needs if shutil.which(need.split(":")[0]) is None]
+    packages = " ".join(need.split(":")[-1] for need in missing)
+    require(not missing, f"{recipe.name} needs more programs: apt-get install {packages}")
+    out.mkdir(parents=True, exist_ok=True)
+    with alone(out / ".lock"):
+        fingerprint = fingerprint_of(recipe, clang)
+        if (out / "target.json").is_file():
+            target = Target.load(out)
+            if fingerprint and target.fingerprint == fingerprint and (target.asan or not asan):
+                return target
+            (out / "target.json").unlink()  # a half-done build is no target
+        return build_anew(recipe, out, clang, fingerprint, asan)
+
+
+def build_anew(recipe: Recipe, out: Path, clang: str, fingerprint: str, asan: bool) -> Target:
+    """The steps, in order."""
+    log, tree, source = out / "build.log", recipe.folder, str(recipe.folder)
+    log.write_text("")
+    if recipe.package:
+        archive = debian.fetch(recipe.package, out, out.parent / ".apt")
+        tree, source = out / "source", archive.name
+        debian.unpack(archive, tree)
+    tree = tree.absolute()
+    for command in recipe.configure:
+        run([word.format(here=recipe.folder.absolute()) for word in command], log, cwd=tree)
+    files = match(tree, recipe.sources) + match(recipe.folder.absolute(), recipe.harness)
+    flags = [*recipe.flags, *(f"-I{tree / folder}" for folder in recipe.include)]
+
+    objects = compile_all(clang, files, [*COVERAGE, *flags], out / "objects", log)
+    libraries = [f"-l{name}" for name in recipe.libraries]
+    link = lambda name, *words: run([plus(clang), *words, *libraries, "-o", str(out / name)], log)
+    link("library.so", "-shared", *objects)
+    link("fuzzer", "-fsanitize=fuzzer", *objects)
+    if asan:
+        objects = compile_all(clang, files, [*ASAN, *flags], out / "objects", log)
+        link("asan", "-fsanitize=address,fuzzer", *objects)
+    shutil.rmtree(out / "objects")
+    seeds = gather_seeds(recipe, tree, out / "seeds", log)
+    target = Target(
+        name=recipe.name,
+        library=out / "library.so",
+        fuzzer=out / "fuzzer",
+        asan=out / "asan" if asan else None,
+        seeds=seeds,
+        max_len=recipe.max_len,
+        source=source,
+        fingerprint=fingerprint,
+    )
+    target.save(out)
+    return target
+
+
+def compile_all(
+    clang: str, files: list[Path], flags: list[str], folder: Path, log: Path
+) -> list[str]:
+    """Compile files on all cores; the objects' paths."""
+    require(len(files) > 0, "there is nothing to compile: no file matches the recipe's sources")
+    folder.mkdir(exist_ok=True)
+    objects = [str(folder / f"{i}.{path.stem}.o") for i, path in enumerate(files)]
+
+    def compile_one(path: Path, to: str) -> None:
+        compiler = clang if path.suffix == ".c" else plus(clang)
+        run([compiler, *flags, "-c", str(path), "-o", to], log)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, files, objects))
+    return objects
+
+
+def gather_seeds(recipe: Recipe, tree: Path, folder: Path, log: Path) -> Path | None:
+    """Copy or make the seeds."""
+    if not recipe.seeds and not recipe.make_seeds:
+        return None
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for path in match(tree, recipe.seeds):
+        shutil.copyfile(path, folder / "_".join(path.relative_to(tree).parts))
+    if recipe.make_seeds:
+        run([sys.executable, str(recipe.folder / recipe.make_seeds), str(folder)], log)
+    return folder
+
+
+def match(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    """Files under a folder that match, in the order of the patterns, then of their names."""
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        if pattern.startswith("!"):
+            for path in folder.glob(pattern[1:]):
+                found.pop(path, None)
+            continue
+        paths = [Path(pattern)] if os.path.isabs(pattern) else sorted(folder.glob(pattern))
+        paths = [path for path in paths if path.is_file()]
+        require(len(paths) > 0, f"no file matches {pattern} in {folder}")
+        found.update(dict.fromkeys(paths))
+    return list(found)
+
+
+def run(command: list[str], log: Path, cwd: Path | None = None) -> None:
+    """Run one step; what it says goes to the log."""
+    try:
+        done = subprocess.run(
+            command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+    except OSError as error:
+        raise InputError(f"cannot run {command[0]}: {error.strerror}") from None
+    said = done.stdout + done.stderr
+    with log.open("a") as file:
+        file.write(f"$ {' '.join(command)}\n{said}")
+    if done.returncode != 0:
+        lines = said.strip().splitlines() or ["no message"]
+        why = next((line for line in lines if "error:" in line), lines[-1])
+        raise InputError(f"{Path(command[0]).name} failed: {why} (all of it: {log})")
+
+
+def find_clang() -> str:
+    """Debian's clang-19, or the clang there is, with its C++ twin."""
+    for clang in ("clang-19", "clang"):
+        if shutil.which(clang) is not None and shutil.which(plus(clang)) is not None:
+            return clang
+    raise InputError(f"clang is missing; install it: apt-get install {PACKAGES}")
+
+
+def plus(clang: str) -> str:
+    """The C++ compiler beside a C compiler."""
+    return clang.replace("clang", "clang++")
+
+
+def fingerprint_of(recipe: Recipe, clang: str) -> str:
+    """Changes with all that goes into a build; empty for sources that anyone may edit."""
+    if not recipe.package:
+        return ""
+    said = subprocess.run([clang, "--version"], capture_output=True, text=True).stdout
+    parts = [said, repr((COVERAGE, ASAN)), json.dumps(asdict(recipe), default=str)]
+    files = sorted(path for path in recipe.folder.iterdir() if path.is_file())
+    content = [path.read_bytes() for path in files]
+    return hashlib.sha256(b"\0".join([*(part.encode() for part in parts), *content])).hexdigest()
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """One process at a time."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

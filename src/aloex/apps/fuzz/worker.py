@@ -1,0 +1,171 @@
+"""A worker process: the program in native/, compiled once, and the memory it shares with us."""
+
+import contextlib
+import ctypes
+import hashlib
+import mmap
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from multiprocessing.connection import wait
+from pathlib import Path
+
+import numpy as np
+
+from aloex.apps.fuzz.target import Target
+from aloex.errors import InputError
+
+MAX_FRAMES = 16
+VERDICT = np.dtype(  # struct verdict in native/arena.h
+    [
+        ("first", "u4"),
+        ("count", "u4"),
+        ("num_edges", "u4"),
+        ("status", "u1"),
+        ("signal", "u1"),
+        ("num_frames", "u2"),
+        ("frames", "u4", MAX_FRAMES),
+    ]
+)
+MAX_START = 60.0  # seconds for a target to load
+
+
+class Header(ctypes.Structure):
+    """struct arena in native/arena.h."""
+
+    _fields_ = (
+        *[
+            (name, ctypes.c_uint64)
+            for name in "size num_edges data bounds verdicts seen features".split()
+        ],
+        *[
+            (name, ctypes.c_uint32)
+            for name in "num_inputs full current num_features is_oom".split()
+        ],
+    )
+
+
+class WorkerDied(Exception):
+    """The worker itself is gone, which no input should achieve."""
+
+
+class Worker:
+    """One worker process. `start` a batch, wait until `fileno` is readable, `finish` it."""
+
+    def __init__(
+        self, target: Target, *, batch: int, max_bytes: int, timeout: float, memory_mb: int
+    ):
+        fd = os.memfd_create("aloex")
+        try:
+            numbers = (fd, batch, max_bytes, 1000 * timeout, memory_mb)
+            self.process = subprocess.Popen(
+                [compiled_worker(), os.path.abspath(target.library), *map(str, numbers)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                pass_fds=(fd,),
+                start_new_session=True,  # the terminal's interrupt is for us alone
+            )
+            self._wait_for_target(target)
+            self._memory = mmap.mmap(fd, 0)
+        finally:
+            os.close(fd)
+        self.header = Header.from_buffer(self._memory)
+        self.data = self._array("data", "u1", max_bytes)
+        self.bounds = self._array("bounds", "u8", batch + 1)
+        self.verdicts = self._array("verdicts", VERDICT, batch)
+        self.seen = self._array("seen", "u1", self.header.num_edges)
+        self.features = self._array("features", "u4", batch * self.header.num_edges)
+
+    def _array(self, name: str, dtype: str | np.dtype, count: int) -> np.ndarray:
+        return np.frombuffer(self._memory, dtype, count, getattr(self.header, name))
+
+    def _wait_for_target(self, target: Target) -> None:
+        try:
+            self._wait()
+            return
+        except WorkerDied:
+            self.process.kill()
+            assert self.process.stderr is not None
+            said = self.process.stderr.read().decode(errors="replace").strip()
+        reason = said or f"it died or hung as it was loaded and given an empty input"
+        raise InputError(f"the target {target.library} cannot be used: {reason.splitlines()[-1]}")
+
+    def _wait(self) -> None:
+        if not wait([self], MAX_START):
+            raise WorkerDied
+        self._take_answer()
+
+    def fileno(self) -> int:
+        """Readable when a batch is done or the worker is gone."""
+        assert self.process.stdout is not None
+        return self.process.stdout.fileno()
+
+    def start(self, data: bytes | np.ndarray, bounds: np.ndarray, full: bool) -> None:
+        """Begin a batch: input i is data[bounds[i] : bounds[i + 1]]."""
+        self.data[: len(data)] = np.frombuffer(data, np.uint8)
+        self.bounds[: len(bounds)] = bounds
+        self.header.num_inputs, self.header.full = len(bounds) - 1, full
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it is gone: `finish` will tell
+            self.process.stdin.write(b"r")
+
+    def finish(self) -> tuple[np.ndarray, np.ndarray]:
+        """The verdicts of the batch, and the features of its inputs one after the other."""
+        self._take_answer()
+        verdicts = self.verdicts[: self.header.num_inputs].copy()
+        return verdicts, self.features[: verdicts["count"].sum()].copy()
+
+    def _take_answer(self) -> None:
+        assert self.process.stdout is not None
+        if not self.process.stdout.read(1):
+            raise WorkerDied
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can run a batch."""
+        return self.process.poll() is None
+
+    def close(self) -> None:
+        """End the process; its child dies with it."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+
+@cache
+def compiled_worker() -> str:
+    """The worker program, compiled on first use and kept in the user's cache."""
+    folder = Path(__file__).parent / "native"
+    files = sorted(folder.glob("*.[ch]"))
+    compiler = next(filter(None, map(shutil.which, ("cc", "clang-19", "clang", "gcc"))), None)
+    if compiler is None:
+        raise InputError("there is no C compiler (cc); install one: apt-get install clang-19")
+    content = b"".join(path.read_bytes() for path in files) + compiler.encode()
+    cached = cache_folder() / f"worker-{hashlib.sha256(content).hexdigest()[:16]}"
+    if not cached.exists():
+        new = f"{cached}.{os.getpid()}"
+        sources = [str(path) for path in files if path.suffix == ".c"]
+        command = [compiler, "-O2", "-rdynamic", "-o", new, *sources, "-ldl"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            why = (done.stderr.strip().splitlines() or ["no message"])[0]
+            raise InputError(f"{compiler} cannot compile the worker: {why}")
+        os.replace(new, cached)
+    return str(cached)
+
+
+def cache_folder() -> Path:
+    """A folder for what can be made again."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(home) / "aloex"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="aloex-"))
