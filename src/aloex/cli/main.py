@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from aloex.cli import core, demo, synthetic
+from aloex.cli import core, demo, fuzz, synthetic
 from aloex.errors import AloexError
 from aloex.learning.fit import Stopped
 
@@ -20,6 +20,7 @@ app.command("learn")(core.learn)
 app.command("sample")(core.sample)
 app.command("demo")(demo.demo)
 app.add_typer(synthetic.app, name="synthetic")
+app.add_typer(fuzz.app, name="fuzz")
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ same edges. See `targets/` for examples.
 """
 
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -158,7 +159,8 @@ def gather_seeds(recipe: Recipe, tree: Path, folder: Path, log: Path) -> Path | 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for path in match(tree, recipe.seeds):
-        shutil.copyfile(path, folder / "_".join(path.relative_to(tree).parts))
+        inside = path.relative_to(tree).parts if path.is_relative_to(tree) else [path.name]
+        shutil.copyfile(path, folder / "_".join(inside))
     if recipe.make_seeds:
         run([sys.executable, str(recipe.folder / recipe.make_seeds), str(folder)], log)
     return folder
@@ -168,14 +170,13 @@ def match(folder: Path, patterns: Sequence[str]) -> list[Path]:
     """Files under a folder that match, in the order of the patterns, then of their names."""
     found: dict[Path, None] = {}
     for pattern in patterns:
-        if pattern.startswith("!"):
-            for path in folder.glob(pattern[1:]):
-                found.pop(path, None)
-            continue
-        paths = [Path(pattern)] if os.path.isabs(pattern) else sorted(folder.glob(pattern))
-        paths = [path for path in paths if path.is_file()]
+        names = sorted(glob.glob(pattern.removeprefix("!"), root_dir=folder, recursive=True))
+        paths = [folder / name for name in names if (folder / name).is_file()]
         require(len(paths) > 0, f"no file matches {pattern} in {folder}")
-        found.update(dict.fromkeys(paths))
+        if pattern.startswith("!"):
+            found = {path: None for path in found if path not in paths}
+        else:
+            found.update(dict.fromkeys(paths))
     return list(found)
 
 

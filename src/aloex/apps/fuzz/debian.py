@@ -25,7 +25,11 @@ def fetch(package: str, folder: Path, state: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     apt = ["apt-get", *private_options(state)]
     run = lambda *words: subprocess.run(
-        [*apt, *words], cwd=folder, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True
+        [*apt, *words],
+        cwd=folder,
+        env={**os.environ, "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
     )
     updated = run("update", "-qq")  # may fail for a repository that has no sources: go on
     done = run("source", "-qq", "--download-only", "--tar-only", package)

@@ -1,8 +1,8 @@
 """Run inputs in a target, isolated and fast, and tell what each of them covers.
 
 Inputs go in batches through the shared memory of worker processes (`worker.py`), which run a batch
-in a forked child. An input that crashes, hangs or takes too much memory is run again alone, gets its
-verdict and leaves the others untouched.
+in a forked child. An input that crashes, hangs or takes too much memory is run again alone; that
+run gives its verdict, and the other inputs are not touched.
 
     edge     a place in the target's control flow; libFuzzer's `cov` counts the same edges
     feature  an edge and how often it was hit: 8 * edge + bucket, buckets 1, 2, 3, 4-7, ..., 128+
@@ -15,14 +15,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from multiprocessing.connection import wait
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Int, UInt8, UInt32
 
 from aloex.apps.fuzz.target import Target
-from aloex.apps.fuzz.worker import VERDICT, Worker, WorkerDied
+from aloex.apps.fuzz.worker import VERDICT, Worker, WorkerDied, ready
 from aloex.errors import AloexError, require
 
 BATCH = 500  # inputs per child
@@ -160,7 +159,7 @@ class Executor:
                 start, stop = batches[batch]
                 worker.seen[:] = self.seen  # as of now for all, whoever runs the batch
                 worker.start(piece(start, stop), bounds[start : stop + 1] - bounds[start], full)
-            for worker in wait(list(busy)):
+            for worker in ready(busy):
                 batch = busy.pop(worker)
                 try:
                     found[batch] = worker.finish()

@@ -1,8 +1,8 @@
 """A built fuzz target: the files that `aloex fuzz build` leaves in a folder, or a library of yours.
 
-    target.json   this description          library.so   what the executor runs
-    seeds/        inputs to start from      fuzzer       the same objects with libFuzzer
-                                            asan         with AddressSanitizer, for crashes
+target.json   this description          library.so   what the executor runs
+seeds/        inputs to start from      fuzzer       the same objects with libFuzzer
+                                        asan         with AddressSanitizer, for crashes
 """
 
 import json

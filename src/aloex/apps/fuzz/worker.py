@@ -5,17 +5,19 @@ import ctypes
 import hashlib
 import mmap
 import os
+import select
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from functools import cache
-from multiprocessing.connection import wait
 from pathlib import Path
 
 import numpy as np
 
+from aloex.apps.fuzz import elf
 from aloex.apps.fuzz.target import Target
-from aloex.errors import InputError
+from aloex.errors import InputError, require
 
 MAX_FRAMES = 16
 VERDICT = np.dtype(  # struct verdict in native/arena.h
@@ -36,14 +38,18 @@ class Header(ctypes.Structure):
     """struct arena in native/arena.h."""
 
     _fields_ = (
-        *[
-            (name, ctypes.c_uint64)
-            for name in "size num_edges data bounds verdicts seen features".split()
-        ],
-        *[
-            (name, ctypes.c_uint32)
-            for name in "num_inputs full current num_features is_oom".split()
-        ],
+        ("size", ctypes.c_uint64),
+        ("num_edges", ctypes.c_uint64),
+        ("data", ctypes.c_uint64),
+        ("bounds", ctypes.c_uint64),
+        ("verdicts", ctypes.c_uint64),
+        ("seen", ctypes.c_uint64),
+        ("features", ctypes.c_uint64),
+        ("num_inputs", ctypes.c_uint32),
+        ("full", ctypes.c_uint32),
+        ("current", ctypes.c_uint32),
+        ("num_features", ctypes.c_uint32),
+        ("is_oom", ctypes.c_uint32),
     )
 
 
@@ -58,10 +64,17 @@ class Worker:
         self, target: Target, *, batch: int, max_bytes: int, timeout: float, memory_mb: int
     ):
         fd = os.memfd_create("aloex")
+        binary = elf.read(target.library)
+        numbers = (fd, batch, max_bytes, 1000 * timeout, memory_mb)
+        if binary.is_program:
+            own, where = {"LD_PRELOAD": compiled("preload.so")}, in_program(binary)
+            command = [os.path.abspath(target.library), where]
+        else:
+            own, command = {}, [compiled("worker"), os.path.abspath(target.library)]
         try:
-            numbers = (fd, batch, max_bytes, 1000 * timeout, memory_mb)
             self.process = subprocess.Popen(
-                [compiled_worker(), os.path.abspath(target.library), *map(str, numbers)],
+                [*command, *map(str, numbers)],
+                env={**os.environ, **own},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -91,11 +104,11 @@ class Worker:
             self.process.kill()
             assert self.process.stderr is not None
             said = self.process.stderr.read().decode(errors="replace").strip()
-        reason = said or f"it died or hung as it was loaded and given an empty input"
+        reason = said or "it died or hung as it was loaded and given an empty input"
         raise InputError(f"the target {target.library} cannot be used: {reason.splitlines()[-1]}")
 
     def _wait(self) -> None:
-        if not wait([self], MAX_START):
+        if not ready([self], MAX_START):
             raise WorkerDied
         self._take_answer()
 
@@ -138,20 +151,39 @@ class Worker:
             pipe.close()
 
 
+def ready(workers: Iterable[Worker], seconds: float | None = None) -> list[Worker]:
+    """Wait until some of the workers have answered or died."""
+    poll, by_fd = select.poll(), {worker.fileno(): worker for worker in workers}
+    for fd in by_fd:
+        poll.register(fd, select.POLLIN)
+    return [by_fd[fd] for fd, _ in poll.poll(None if seconds is None else 1000 * seconds)]
+
+
+def in_program(binary: elf.Binary) -> str:
+    """Where a preloaded worker finds the target in its own program."""
+    test, init = (
+        binary.symbols.get(name, 0) for name in ("LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize")
+    )
+    begin, size = binary.sections.get("__sancov_cntrs", (0, 0))
+    require(test > 0, f"{binary.path} has no function LLVMFuzzerTestOneInput (or it was stripped)")
+    return f"self:{test:x},{init:x},{begin:x},{begin + size:x}"
+
+
 @cache
-def compiled_worker() -> str:
-    """The worker program, compiled on first use and kept in the user's cache."""
+def compiled(name: str) -> str:
+    """The worker as a program or as preload.so, compiled on first use, kept in the user's cache."""
     folder = Path(__file__).parent / "native"
     files = sorted(folder.glob("*.[ch]"))
     compiler = next(filter(None, map(shutil.which, ("cc", "clang-19", "clang", "gcc"))), None)
     if compiler is None:
         raise InputError("there is no C compiler (cc); install one: apt-get install clang-19")
-    content = b"".join(path.read_bytes() for path in files) + compiler.encode()
-    cached = cache_folder() / f"worker-{hashlib.sha256(content).hexdigest()[:16]}"
+    kind = ["-rdynamic"] if name == "worker" else ["-shared", "-fPIC", "-DPRELOADED"]
+    content = b"".join(path.read_bytes() for path in files) + repr((compiler, kind)).encode()
+    cached = cache_folder() / f"{hashlib.sha256(content).hexdigest()[:16]}-{name}"
     if not cached.exists():
         new = f"{cached}.{os.getpid()}"
         sources = [str(path) for path in files if path.suffix == ".c"]
-        command = [compiler, "-O2", "-rdynamic", "-o", new, *sources, "-ldl"]
+        command = [compiler, "-O2", *kind, "-o", new, *sources, "-ldl"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             why = (done.stderr.strip().splitlines() or ["no message"])[0]

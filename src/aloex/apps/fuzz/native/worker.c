@@ -1,6 +1,9 @@
-// Runs a fuzz target on batches of inputs in memory:  worker LIBRARY ARENA_FD BATCH BYTES MS MB
+// Runs a fuzz target on batches of inputs in memory:  worker TARGET ARENA_FD BATCH BYTES MS MB
 //
-// The library is loaded once. A batch runs in a forked child, one input after the other. When the
+// The target is a shared library. It may also be a libFuzzer binary: this file, compiled as a library
+// and preloaded, then runs in the place of its main.
+//
+// The target is loaded once. A batch runs in a forked child, one input after the other. When the
 // child dies, its input is run again alone in a fresh one: that run gives the verdict, so it depends
 // on nothing but the input. Then a new child goes on with the next input. Python asks for a batch
 // with one byte on stdin and is answered with one byte on stdout; the rest is in the arena.
@@ -15,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -24,6 +28,7 @@
 #include "runtime.h"
 
 static int (*test_one_input)(const uint8_t *, size_t);
+static int (*initialize)(int *, char ***);
 static struct arena *arena;
 static struct { uintptr_t base, end; } module;  // of the target
 static int requests, replies;
@@ -58,20 +63,38 @@ static int find_module(struct dl_phdr_info *info, size_t size, void *address) {
   return 1;
 }
 
-static void load(char *path) {
-  void *library = dlopen(path, RTLD_NOW);
+static int find_program(struct dl_phdr_info *info, size_t size, void *unused) {
+  module.base = info->dlpi_addr;  // the program comes first
+  return 1;
+}
+
+// Find the target's functions in a library, or in the program we were preloaded into.
+static void find_functions(char *target) {
+  uintptr_t test, init, begin, end;
+  if (sscanf(target, "self:%lx,%lx,%lx,%lx", &test, &init, &begin, &end) == 4) {
+    dl_iterate_phdr(find_program, NULL);
+    test_one_input = (void *)(module.base + test);
+    if (init) initialize = (void *)(module.base + init);
+    add_region((uint8_t *)module.base + begin, (uint8_t *)module.base + end);
+    return;
+  }
+  void *library = dlopen(target, RTLD_NOW);
   if (!library) die("cannot be loaded: %s", dlerror());
-  test_one_input = (int (*)(const uint8_t *, size_t))dlsym(library, "LLVMFuzzerTestOneInput");
+  test_one_input = dlsym(library, "LLVMFuzzerTestOneInput");
+  initialize = dlsym(library, "LLVMFuzzerInitialize");
   if (!test_one_input) die("has no function LLVMFuzzerTestOneInput");
+}
+
+static void load(char *target) {
+  find_functions(target);
+  if (!count_edges()) die("has no coverage counters; compile it with -fsanitize=fuzzer-no-link");
   dl_iterate_phdr(find_module, (void *)test_one_input);
-  int (*initialize)(int *, char ***) = dlsym(library, "LLVMFuzzerInitialize");
-  char *arguments[] = {path, NULL}, **argv = arguments;
+  char *arguments[] = {target, NULL}, **argv = arguments;
   int argc = 1;
   if (initialize) initialize(&argc, &argv);
   // libFuzzer's first call, which it does not count either. What a target sets up once is then set up
   // before the fork, and no input is charged for it.
   test_one_input((const uint8_t *)"", 0);
-  if (!count_edges()) die("has no coverage counters; compile it with -fsanitize=fuzzer-no-link");
 }
 
 // ---- the child: runs inputs
@@ -101,6 +124,8 @@ static void report_memory(void) {
   _exit(0);
 }
 
+void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
+
 static void catch_failures(void) {
   static char stack[1 << 18];  // its own, for when the target's has overflowed
   sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
@@ -108,6 +133,7 @@ static void catch_failures(void) {
   const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGUSR2};
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
   atexit(record_failure);  // our own way out is _exit
+  if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(record_failure);
   on_oom = report_memory;
 }
 
@@ -242,7 +268,11 @@ static void lay_out(int fd, uint64_t batch, uint64_t bytes) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 7) die("usage: worker LIBRARY ARENA_FD BATCH BYTES MS MB");
+  if (argc != 7) die("usage: worker TARGET ARENA_FD BATCH BYTES MS MB");
+  // The same addresses every time: targets that read what they have not written then behave alike.
+  if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE) && personality(ADDR_NO_RANDOMIZE) != -1)
+    execv("/proc/self/exe", argv);
+  unsetenv("LD_PRELOAD");
   requests = fcntl(0, F_DUPFD_CLOEXEC, 64);
   replies = fcntl(1, F_DUPFD_CLOEXEC, 64);
   int null = open("/dev/null", O_RDWR);
@@ -265,3 +295,13 @@ int main(int argc, char **argv) {
   while (write(replies, &byte, 1) == 1 && read(requests, &byte, 1) == 1) run_batch();
   return 0;
 }
+
+#ifdef PRELOADED
+typedef int start_function(int (*)(int, char **), int, char **, void *, void *, void *, void *);
+
+int __libc_start_main(
+    void *theirs, int argc, char **argv, void *init, void *fini, void *rtld_fini, void *stack_end) {
+  start_function *real = (start_function *)dlsym(RTLD_NEXT, "__libc_start_main");
+  return real(main, argc, argv, init, fini, rtld_fini, stack_end);
+}
+#endif

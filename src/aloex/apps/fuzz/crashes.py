@@ -1,0 +1,133 @@
+"""Inputs that made the target fail: one file for each, and which of them are the same bug.
+
+Two failures are the same if they end in the same way at the same place: the kind of error and the
+innermost functions on the stack. With an AddressSanitizer build the input is run in it once more,
+and its report decides; without one, the offsets that the executor saw do.
+
+    crashes/crash-3f786850e387550f        the input; the name is its hash
+    crashes/crash-3f786850e387550f.json   what happened, how to see it again
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from aloex.apps.fuzz.executor import Failure, Status
+from aloex.apps.fuzz.target import Target
+
+NUM_FRAMES = 3  # that must agree
+MAX_KEPT = 10  # inputs of one bug
+MAX_TRIAGE = 60  # seconds
+
+ERROR = re.compile(r"ERROR: (?:AddressSanitizer|libFuzzer): ([\w-]+)")
+FRAME = re.compile(r"^ +#\d+ 0x[0-9a-f]+ in (\S+)", re.MULTILINE)
+NOT_THE_TARGET = re.compile(
+    r"__asan|__interceptor|__sanitizer|^fuzzer::|^raise$|^abort$|^_?_?libc|^main$"
+)
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A failing input as it was kept."""
+
+    input: str  # the file
+    bug: str  # the same for inputs that fail in the same way
+    status: str
+    signal: str
+    stack: list[str]  # innermost first: functions, or offsets in the library
+    reproduce: str  # a command
+
+
+class Crashes:
+    """The folder of failing inputs; it may hold those of earlier runs.
+
+    `add` never raises: a full disk or a hanging triage must not end a campaign.
+    """
+
+    def __init__(self, folder: Path, target: Target):
+        self.folder, self.target = folder, target
+        self.bugs: Counter[str] = Counter()  # how many inputs of each
+        self.num_lost = 0  # could not be written
+        for path in sorted(folder.glob("*.json")):
+            try:
+                self.bugs[json.loads(path.read_text())["bug"]] += 1
+            except (OSError, ValueError, KeyError, TypeError):
+                continue  # not one of ours, or cut short
+
+    def add(self, data: bytes, failure: Failure) -> Crash:
+        """Keep an input, unless it is known or there are enough of its kind."""
+        digest = hashlib.sha256(data).hexdigest()[:16]
+        path = self.folder / f"{failure.status.name.lower()}-{digest}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            is_known = path.exists()
+            path.write_bytes(data)
+            crash = self._classify(path, failure)
+            if is_known:
+                return crash
+            self.bugs[crash.bug] += 1
+            if self.bugs[crash.bug] > MAX_KEPT:
+                path.unlink()
+            else:
+                path.with_suffix(".json").write_text(json.dumps(asdict(crash), indent=1) + "\n")
+            return crash
+        except OSError:
+            self.num_lost += 1
+            return self._describe(path, failure, failure.status.name.lower(), [])
+
+    def _classify(self, path: Path, failure: Failure) -> Crash:
+        kind, stack = triage(self.target, path, failure) or ("", [])
+        if not stack:
+            kind, stack = failure.status.name.lower(), [hex(pc) for pc in failure.frames]
+            if failure.status == Status.CRASH:
+                kind = name_of(failure.signal)
+        return self._describe(path, failure, kind, stack)
+
+    def _describe(self, path: Path, failure: Failure, kind: str, stack: list[str]) -> Crash:
+        # Where a loop was stopped is chance: what called it is not.
+        places = stack[-NUM_FRAMES:] if failure.status == Status.HANG else stack[:NUM_FRAMES]
+        return Crash(
+            input=path.name,
+            bug=" ".join([kind, *places]),
+            status=failure.status.name.lower(),
+            signal=name_of(failure.signal),
+            stack=stack,
+            reproduce=shlex.join(self.target.command(path.absolute())),
+        )
+
+
+def triage(target: Target, path: Path, failure: Failure) -> tuple[str, list[str]] | None:
+    """The error and the functions on the stack, by the AddressSanitizer build if there is one."""
+    if target.asan is None or failure.status == Status.HANG:
+        return None
+    symbolizer = shutil.which("llvm-symbolizer-19") or shutil.which("llvm-symbolizer") or ""
+    environment = {**os.environ, "ASAN_SYMBOLIZER_PATH": symbolizer}
+    command = [os.path.abspath(target.asan), "-timeout=20", str(path)]
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, timeout=MAX_TRIAGE, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    error = ERROR.search(done.stderr)
+    if done.returncode == 0 or error is None:
+        return None
+    first_stack = done.stderr[error.start() :].split("\n\n")[0]  # others: where it was allocated
+    functions = [f for f in FRAME.findall(first_stack) if not NOT_THE_TARGET.search(f)]
+    return error[1], functions
+
+
+def name_of(number: int) -> str:
+    """SIGSEGV for 11."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "exit" if number == 0 else f"signal {number}"
