@@ -29,9 +29,8 @@ MAX_TRIAGE = 60  # seconds
 
 ERROR = re.compile(r"ERROR: (?:AddressSanitizer|libFuzzer): ([\w-]+)")
 FRAME = re.compile(r"^ +#\d+ 0x[0-9a-f]+ in (\S+)", re.MULTILINE)
-NOT_THE_TARGET = re.compile(
-    r"__asan|__interceptor|__sanitizer|^fuzzer::|^raise$|^abort$|^_?_?libc|^main$"
-)
+NOT_THE_TARGET = re.compile(r"__asan|__interceptor|__sanitizer|^fuzzer::|^raise$|^abort$")
+ENTRY = "LLVMFuzzerTestOneInput"
 
 
 @dataclass(frozen=True)
@@ -81,15 +80,11 @@ class Crashes:
             return crash
         except OSError:
             self.num_lost += 1
-            return self._describe(path, failure, failure.status.name.lower(), [])
+            return self._describe(path, failure, ending(failure), [])
 
     def _classify(self, path: Path, failure: Failure) -> Crash:
-        kind, stack = triage(self.target, path, failure) or ("", [])
-        if not stack:
-            kind, stack = failure.status.name.lower(), [hex(pc) for pc in failure.frames]
-            if failure.status == Status.CRASH:
-                kind = name_of(failure.signal)
-        return self._describe(path, failure, kind, stack)
+        kind, stack = triage(self.target, path, failure) or (ending(failure), [])
+        return self._describe(path, failure, kind, stack or name_frames(self.target, failure))
 
     def _describe(self, path: Path, failure: Failure, kind: str, stack: list[str]) -> Crash:
         # Where a loop was stopped is chance: what called it is not.
@@ -98,7 +93,7 @@ class Crashes:
             input=path.name,
             bug=" ".join([kind, *places]),
             status=failure.status.name.lower(),
-            signal=name_of(failure.signal),
+            signal=name_of(failure.signal) if failure.status == Status.CRASH else "",
             stack=stack,
             reproduce=shlex.join(self.target.command(path.absolute())),
         )
@@ -108,21 +103,56 @@ def triage(target: Target, path: Path, failure: Failure) -> tuple[str, list[str]
     """The error and the functions on the stack, by the AddressSanitizer build if there is one."""
     if target.asan is None or failure.status == Status.HANG:
         return None
-    symbolizer = shutil.which("llvm-symbolizer-19") or shutil.which("llvm-symbolizer") or ""
-    environment = {**os.environ, "ASAN_SYMBOLIZER_PATH": symbolizer}
-    command = [os.path.abspath(target.asan), "-timeout=20", str(path)]
+    environment = {**os.environ, "ASAN_SYMBOLIZER_PATH": symbolizer() or ""}
+    said = run([os.path.abspath(target.asan), "-timeout=20", str(path)], environment).stderr
+    error = ERROR.search(said)
+    if error is None:
+        return None
+    first_stack = said[error.start() :].split("\n\n")[0]  # others tell where it was allocated
+    return error[1], of_target(FRAME.findall(first_stack))
+
+
+def name_frames(target: Target, failure: Failure) -> list[str]:
+    """The functions on the stack that the executor saw, or their offsets if they have no names."""
+    offsets = [hex(pc) for pc in failure.frames]
+    if not offsets or symbolizer() is None:
+        return offsets
+    # Only the innermost is where it was; the others are where it would have gone on.
+    at = [hex(pc - (i > 0)) for i, pc in enumerate(failure.frames)]
+    said = run([symbolizer() or "", "--no-inlines", f"--obj={target.library}", *at]).stdout
+    names = [block.splitlines()[0] for block in said.strip().split("\n\n") if block]
+    if len(names) != len(offsets):
+        return offsets
+    known = [offset if name == "??" else name for name, offset in zip(names, offsets, strict=True)]
+    return of_target(known)
+
+
+def of_target(functions: list[str]) -> list[str]:
+    """Without what lies above and below the target on the stack."""
+    if ENTRY in functions:
+        functions = functions[: functions.index(ENTRY) + 1]
+    return [name for name in functions if not NOT_THE_TARGET.search(name)]
+
+
+def run(command: list[str], environment: dict | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a helper; if it cannot be run or hangs, it has said nothing."""
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command, env=environment, capture_output=True, timeout=MAX_TRIAGE, errors="replace"
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    error = ERROR.search(done.stderr)
-    if done.returncode == 0 or error is None:
-        return None
-    first_stack = done.stderr[error.start() :].split("\n\n")[0]  # others: where it was allocated
-    functions = [f for f in FRAME.findall(first_stack) if not NOT_THE_TARGET.search(f)]
-    return error[1], functions
+        return subprocess.CompletedProcess(command, 1, "", "")
+
+
+def symbolizer() -> str | None:
+    """LLVM's program that names addresses."""
+    return shutil.which("llvm-symbolizer-19") or shutil.which("llvm-symbolizer")
+
+
+def ending(failure: Failure) -> str:
+    """How it failed, in a word."""
+    is_crash = failure.status == Status.CRASH
+    return name_of(failure.signal) if is_crash else failure.status.name.lower()
 
 
 def name_of(number: int) -> str:

@@ -214,9 +214,10 @@ def _as_pieces(inputs: Sequence[bytes] | Inputs):
     """Where each input begins in the whole, and a function that gives inputs start..stop in one."""
     if isinstance(inputs, Inputs):
         bounds, data = np.asarray(inputs.bounds, np.int64), inputs.data
-        good = len(bounds) > 0 and np.all(np.diff(bounds) >= 0)
-        require(bool(good), "the bounds of inputs must be ascending and begin with 0")
-        require(bounds[0] >= 0 and bounds[-1] <= len(data), "bounds reach beyond the data")
+        ascending = len(bounds) > 0 and bool(np.all(np.diff(bounds) >= 0))
+        require(ascending, "the bounds of inputs must be ascending, from 0 to the size of the data")
+        inside = bool(bounds[0] >= 0 and bounds[-1] <= len(data))
+        require(inside, f"bounds reach beyond the data, which has {len(data)} bytes")
         return bounds, lambda start, stop: data[bounds[start] : bounds[stop]]
     bounds = np.cumsum([0, *map(len, inputs)], dtype=np.int64)
     return bounds, lambda start, stop: b"".join(inputs[start:stop])

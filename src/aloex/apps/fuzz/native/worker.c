@@ -157,7 +157,7 @@ static void run_input(uint32_t i, int full) {
   in_target = 1;
   int result = test_one_input(copy, size);
   in_target = 0;
-  if (result == -1) reset_counters();  // the target asks to forget this input
+  if (result != 0) reset_counters();  // the target asks to forget this input; libFuzzer does so
   harvest(arena, PART(arena, verdicts, struct verdict) + i, full);
   free(copy);
 }

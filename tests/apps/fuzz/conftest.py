@@ -1,0 +1,41 @@
+"""Targets that the tests share, built once; a test is skipped where there is no compiler."""
+
+from pathlib import Path
+
+import pytest
+
+from aloex.apps.fuzz import debian
+from aloex.apps.fuzz.build import Recipe, build, find_clang
+from aloex.apps.fuzz.target import Target
+from aloex.errors import InputError
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+
+
+@pytest.fixture(scope="session")
+def clang() -> str:
+    try:
+        return find_clang()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def tiny(clang, tmp_path_factory) -> Target:
+    """tiny.c, with all that a build can make of it."""
+    recipe = Recipe(name="tiny", folder=HERE, harness=["tiny.c"], max_len=4096)
+    return build(recipe, tmp_path_factory.mktemp("tiny"), asan=True)
+
+
+@pytest.fixture(scope="session")
+def libpng(clang) -> Target:
+    """libpng, in the usual place; less than half a minute the first time."""
+    recipe, out = Recipe.load(ROOT / "targets/libpng"), ROOT / "build/targets/libpng"
+    if not Path("/usr/include/zlib.h").exists():
+        pytest.skip("zlib's headers are missing: apt-get install zlib1g-dev")
+    try:
+        debian.fetch(recipe.package, out, out.parent / ".apt")
+    except InputError as error:
+        pytest.skip(str(error))
+    return build(recipe, out)
