@@ -9,13 +9,16 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || (command -v sudo >/dev/null && sudo -n true 2>/dev/null && echo sudo) || echo no)
 
-.PHONY: demo test lint bench venv clean
+# Compilers for the fuzz targets; where they cannot be installed, the tests of targets are skipped.
+SYSTEM := clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19 zlib1g-dev
+
+.PHONY: demo test lint bench venv system clean
 .DELETE_ON_ERROR:
 
-demo: .venv/ready
+demo: .venv/ready system
 	$(BIN)/aloex demo --out demo
 
-test: lint
+test: lint system
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/ready
@@ -30,6 +33,12 @@ bench: .venv/bench
 	$(BIN)/python benchmarks/page.py
 
 venv: .venv/ready
+
+system:
+	@dpkg -s $(SYSTEM) >/dev/null 2>&1 || [ "$(SUDO)" = no ] || { $(SUDO) apt-get update -qq; \
+	  $(SUDO) apt-get install -y -qq --no-install-recommends $(SYSTEM); } >/dev/null 2>&1 </dev/null || true
+	@dpkg -s $(SYSTEM) >/dev/null 2>&1 || \
+	  echo "fuzz targets cannot be built here, tests of them are skipped; apt-get install $(SYSTEM)"
 
 .venv/ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || \
@@ -47,4 +56,4 @@ venv: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build demo .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -35,7 +35,8 @@ def libpng(clang) -> Target:
     if not Path("/usr/include/zlib.h").exists():
         pytest.skip("zlib's headers are missing: apt-get install zlib1g-dev")
     try:
-        debian.fetch(recipe.package, out, out.parent / ".apt")
+        with debian.alone(out):
+            debian.fetch(recipe.package, out, out.parent / ".apt")
     except InputError as error:
         pytest.skip(str(error))
     return build(recipe, out)

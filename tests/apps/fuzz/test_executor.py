@@ -1,4 +1,4 @@
-"""The executor: coverage is libFuzzer's, verdicts are right, and nothing disturbs the neighbours."""
+"""The executor: coverage is libFuzzer's, verdicts are right, neighbours are not disturbed."""
 
 import dataclasses
 import os
@@ -55,7 +55,7 @@ def write_all(folder: Path, inputs: list[bytes]) -> Path:
 
 
 def test_edges_are_those_of_libfuzzer(tiny, tmp_path):
-    inputs = random_inputs(600, b"nlALOEX-m") + [b"nALOEX"]
+    inputs = [*random_inputs(600, b"nlALOEX-m"), b"nALOEX"]
     with Executor(tiny) as executor:
         executor.run(inputs)
         assert executor.edges == cov(tiny.fuzzer, write_all(tmp_path, inputs))
@@ -63,7 +63,7 @@ def test_edges_are_those_of_libfuzzer(tiny, tmp_path):
 
 
 def test_a_libfuzzer_binary_runs_like_the_library(tiny):
-    inputs = random_inputs(600, b"nlALOEX-m") + [b"s", b"o"]
+    inputs = [*random_inputs(600, b"nlALOEX-m"), b"s", b"o"]
     with Executor(tiny) as library, Executor(Target.load(str(tiny.fuzzer))) as binary:
         a, b = library.run(inputs, full=True), binary.run(inputs, full=True)
     assert np.array_equal(a.status, b.status)

@@ -5,27 +5,33 @@ compiled once and linked twice, as a library for the executor and with libFuzzer
 same edges. See `targets/` for examples.
 """
 
-import fcntl
 import glob
 import hashlib
-import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from aloex.apps.fuzz import debian
 from aloex.apps.fuzz.target import BUILT, MAX_LEN, Target
 from aloex.errors import InputError, require
 
+KINDS = {
+    int: "a number",
+    str: "a string",
+    list: "a list of strings",
+    "configure": "a list of commands, each a list of words",
+}
 COVERAGE = ["-O2", "-g", "-fPIC", "-fsanitize=fuzzer-no-link"]
 ASAN = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,fuzzer-no-link"]
+WHY = re.compile(r"undefined reference|error: (?!linker command)")  # the line that tells most
 PACKAGES = "clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19"
 
 
@@ -60,9 +66,10 @@ class Recipe:
         for key, value in given.items():
             require(key in known, f"{path} has an unknown key {key!r}; known: {', '.join(known)}")
             kind = list if known[key] == () else type(known[key])
-            require(
-                isinstance(value, kind), f"{path}: {key} must be a {kind.__name__}, got {value!r}"
-            )
+            good = isinstance(value, kind)
+            if key == "configure":
+                good = good and all(isinstance(command, list) for command in value)
+            require(good, f"{path}: {key} must be {KINDS.get(key, KINDS[kind])}, got {value!r}")
         return cls(name=path.parent.resolve().name, folder=path.parent, **given)
 
 
@@ -86,14 +93,13 @@ def build(recipe: Recipe, out: Path | None = None, *, asan: bool = False) -> Tar
     missing = [need for need in recipe.needs if shutil.which(need.split(":")[0]) is None]
     packages = " ".join(need.split(":")[-1] for need in missing)
     require(not missing, f"{recipe.name} needs more programs: apt-get install {packages}")
-    out.mkdir(parents=True, exist_ok=True)
-    with alone(out / ".lock"):
+    with debian.alone(out):
         fingerprint = fingerprint_of(recipe, clang)
-        if (out / "target.json").is_file():
+        with suppress(InputError):  # not built yet, or damaged
             target = Target.load(out)
             if fingerprint and target.fingerprint == fingerprint and (target.asan or not asan):
                 return target
-            (out / "target.json").unlink()  # a half-done build is no target
+        (out / "target.json").unlink(missing_ok=True)  # a half-done build is no target
         return build_anew(recipe, out, clang, fingerprint, asan)
 
 
@@ -193,7 +199,7 @@ def run(command: list[str], log: Path, cwd: Path | None = None) -> None:
         file.write(f"$ {' '.join(command)}\n{said}")
     if done.returncode != 0:
         lines = said.strip().splitlines() or ["no message"]
-        why = next((line for line in lines if "error:" in line), lines[-1])
+        why = next((line for line in lines if WHY.search(line)), lines[-1])
         raise InputError(f"{Path(command[0]).name} failed: {why} (all of it: {log})")
 
 
@@ -215,15 +221,7 @@ def fingerprint_of(recipe: Recipe, clang: str) -> str:
     if not recipe.package:
         return ""
     said = subprocess.run([clang, "--version"], capture_output=True, text=True).stdout
-    parts = [said, repr((COVERAGE, ASAN)), json.dumps(asdict(recipe), default=str)]
+    parts = [said, repr((COVERAGE, ASAN)), recipe.name]
     files = sorted(path for path in recipe.folder.iterdir() if path.is_file())
     content = [path.read_bytes() for path in files]
     return hashlib.sha256(b"\0".join([*(part.encode() for part in parts), *content])).hexdigest()
-
-
-@contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """One process at a time."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -4,12 +4,15 @@ The archive is the one this system already uses: its own sources are read and as
 packages. apt checks signatures as it always does.
 """
 
+import fcntl
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from aloex.errors import InputError
@@ -23,22 +26,29 @@ def fetch(package: str, folder: Path, state: Path) -> Path:
     if shutil.which("apt-get") is None:
         raise InputError(f"the source of {package} comes with apt-get, which is missing; {advice}")
     folder.mkdir(parents=True, exist_ok=True)
-    apt = ["apt-get", *private_options(state)]
-    run = lambda *words: subprocess.run(
-        [*apt, *words],
-        cwd=folder,
-        env={**os.environ, "LC_ALL": "C"},
-        capture_output=True,
-        text=True,
-    )
-    updated = run("update", "-qq")  # may fail for a repository that has no sources: go on
-    done = run("source", "-qq", "--download-only", "--tar-only", package)
+    with alone(state):
+        apt = ["apt-get", *private_options(state)]
+        env = {**os.environ, "LC_ALL": "C"}
+        run = lambda *words: subprocess.run(
+            [*apt, *words], cwd=folder, env=env, capture_output=True, text=True
+        )
+        updated = run("update", "-qq")  # may fail for a repository that has no sources: go on
+        done = run("source", "-qq", "--download-only", "--tar-only", package)
     found = tarball(package, folder)
     if done.returncode != 0 or found is None:
         lines = (updated.stderr + done.stderr).splitlines()
         why = next((line for line in reversed(lines) if line.startswith("E:")), "E: no message")
         raise InputError(f"cannot fetch the source of {package}: {why[2:].strip()}; {advice}")
     return found
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One process at a time in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def tarball(package: str, folder: Path) -> Path | None:

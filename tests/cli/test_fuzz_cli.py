@@ -1,0 +1,67 @@
+"""`aloex fuzz` as a stranger meets it."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+MAIN = "from aloex.cli import main; main()"
+
+
+def aloex(*arguments, **options):
+    """Run `aloex` in a process of its own."""
+    command = [sys.executable, "-c", MAIN, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+@pytest.mark.skipif(not (shutil.which("clang-19") or shutil.which("clang")), reason="needs clang")
+def test_from_a_file_to_coverage(tmp_path):
+    (tmp_path / "target.c").write_text(
+        "int LLVMFuzzerTestOneInput(const unsigned char *data, long size) {\n"
+        "  if (size > 0 && data[0] == 'x') __builtin_trap();\n"
+        "  return 0;\n}\n"
+    )
+    (tmp_path / "inputs").mkdir()
+    for name in ("fine", "xbad"):
+        (tmp_path / "inputs" / name).write_text(name)
+    built = aloex("fuzz", "build", "--harness", "target.c", "--seeds", "inputs", cwd=tmp_path)
+    assert built.returncode == 0, built.stderr
+    assert "seeds: 2" in built.stdout
+    done = aloex("fuzz", "replay", "target", "inputs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    endings = [line.split()[0] for line in done.stdout.splitlines()[1:3]]
+    assert endings == ["ok", "crash"]
+    assert "inputs: 2 (1 ok, 1 crash, 0 hang, 0 oom)" in done.stdout
+
+
+def test_mistakes_are_one_line(tmp_path):
+    (tmp_path / "text").write_text("x")
+    cases = {
+        ("build",): "name a target, or give --harness FILE",
+        ("build", "nothing"): "there is no target nothing; known: libpng, mpeg2dec, openjpeg",
+        ("build", "libpng", "--harness", "x.c"): "not both",
+        ("build", "--harness", "none.c"): "there is no none.c",
+        ("build", str(tmp_path)): "there is no target.toml in",
+        ("replay", "nothing", "text"): "build it: aloex fuzz build nothing",
+        ("replay", "text", "text"): "no 64-bit program or shared library",
+        ("replay", "text", "none"): "there is no file none",
+        ("replay", sys.executable, "text"): "has no function LLVMFuzzerTestOneInput",
+    }
+    # One process for all: the command's own `main` runs in it once per case.
+    program = (
+        "import sys\nfrom aloex.cli import main\n"
+        f"for words in {list(cases)!r}:\n"
+        "    sys.argv = ['aloex', 'fuzz', *words]\n"
+        "    try:\n        main()\n"
+        "    except SystemExit as stop:\n        print('exit', stop.code, file=sys.stderr)\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    lines = done.stderr.splitlines()
+    assert "Traceback" not in done.stderr
+    assert len(lines) == 2 * len(cases), done.stderr
+    for message, status, words in zip(lines[::2], lines[1::2], cases.values(), strict=True):
+        assert message.startswith("error: ")
+        assert words in message
+        assert status == "exit 2"
