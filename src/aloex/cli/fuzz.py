@@ -1,6 +1,8 @@
 """`aloex fuzz`: build targets, run inputs in them."""
 
 import glob
+import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +15,9 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+
+SHOWN_AT_ONCE = 1000  # inputs
 
 
 @app.command()
@@ -60,7 +65,8 @@ def build(
             libraries=library or [],
             seeds=[f"{pattern(seeds)}/*"] if seeds else [],
         )
-    built = building.build(recipe, out, asan=asan)
+    tell = lambda line: print(f"{recipe.name}: {line}", file=sys.stderr, flush=True)
+    built = building.build(recipe, out, asan=asan, tell=tell)
     print(f"target: {built.library.parent}")
     if built.seeds is not None:
         print(f"seeds: {len(built.read_seeds())} in {built.seeds}")
@@ -81,22 +87,26 @@ def replay(
     from aloex.apps.fuzz.executor import Executor, Status
     from aloex.apps.fuzz.target import Target
 
-    paths = files_in(files)
-    inputs = [path.read_bytes() for path in paths]
-    built = Target.load(target)
-    with Executor(built, workers=workers, timeout=timeout, memory_mb=memory) as executor:
-        outcomes = executor.run(inputs)
-        total = len(executor.seen)
-    signals = {failure.index: name_of(failure.signal) for failure in outcomes.failures}
-    if not quiet:
-        print("ending          edges    new  input")
-        for i, path in enumerate(paths):
-            ending = Status(outcomes.status[i])
-            words = f"crash {signals[i]}" if ending == Status.CRASH else ending.name.lower()
-            print(f"{words:14} {outcomes.num_edges[i]:6} {outcomes.new_edges[i]:6}  {path}")
-    endings = ", ".join(f"{sum(outcomes.status == s)} {s.name.lower()}" for s in Status)
-    print(f"inputs: {len(paths)} ({endings})")
-    print(f"edges: {executor.edges} of {total}")
+    paths, endings = files_in(files), Counter()
+    with Executor(
+        Target.load(target), workers=workers, timeout=timeout, memory_mb=memory
+    ) as executor:
+        if not quiet:
+            print("ending          edges    new  input")
+        for start in range(0, len(paths), SHOWN_AT_ONCE):
+            part = paths[start : start + SHOWN_AT_ONCE]
+            outcomes = executor.run([path.read_bytes() for path in part])
+            endings.update(outcomes.status.tolist())
+            words = [Status(status).name.lower() for status in outcomes.status]
+            for failure in outcomes.failures:
+                if failure.status == Status.CRASH:
+                    words[failure.index] += f" {name_of(failure.signal)}"
+            for row in zip(words, outcomes.num_edges, outcomes.new_edges, part, strict=True):
+                if not quiet:
+                    print("{:14} {:6} {:6}  {}".format(*row), flush=True)
+    counts = ", ".join(f"{endings[status]} {status.name.lower()}" for status in Status)
+    print(f"inputs: {len(paths)} ({counts})")
+    print(f"edges: {executor.edges} of {len(executor.seen)}")
 
 
 def files_in(places: list[Path]) -> list[Path]:

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -197,6 +198,35 @@ def test_processes_end_with_the_executor(tiny):
         executor.run(slow(20))
         processes = [worker.process for worker in executor._workers]
     assert all(process.poll() is not None for process in processes)
+
+
+def test_processes_end_with_python(tiny):
+    """Even if it is killed in the middle of a batch."""
+    program = (
+        "from pathlib import Path; import sys\n"
+        "from aloex.apps.fuzz.executor import Executor\n"
+        "from aloex.apps.fuzz.target import Target\n"
+        "executor = Executor(Target.load(sys.argv[1]), workers=1)\n"
+        "print(executor._workers[0].process.pid, flush=True)\n"
+        "executor.run([b'w'] * 100000)\n"
+    )
+    command = [sys.executable, "-c", program, str(tiny.library)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as python:
+        assert python.stdout is not None
+        worker = int(python.stdout.readline())
+        child = child_of(worker)
+        python.kill()
+    deadline = time.monotonic() + 30
+    while any(is_running(pid) for pid in (worker, child)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_inputs_in_one_buffer(tiny):

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -86,8 +86,17 @@ def find_folder(where: Path) -> Path:
     raise InputError(f"there is no target {where}; known: {', '.join(names) or 'none'}")
 
 
-def build(recipe: Recipe, out: Path | None = None, *, asan: bool = False) -> Target:
-    """Build a target into `out` (build/targets/<name>), unless it is there and up to date."""
+def build(
+    recipe: Recipe,
+    out: Path | None = None,
+    *,
+    asan: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Target:
+    """Build a target into `out` (build/targets/<name>), unless it is there and up to date.
+
+    `tell` is called with a line at the beginning of each step.
+    """
     out = BUILT / recipe.name if out is None else out
     clang = find_clang()
     missing = [need for need in recipe.needs if shutil.which(need.split(":")[0]) is None]
@@ -100,23 +109,38 @@ def build(recipe: Recipe, out: Path | None = None, *, asan: bool = False) -> Tar
             if fingerprint and target.fingerprint == fingerprint and (target.asan or not asan):
                 return target
         (out / "target.json").unlink(missing_ok=True)  # a half-done build is no target
-        return build_anew(recipe, out, clang, fingerprint, asan)
+        return build_anew(recipe, out, clang, fingerprint, asan, tell)
 
 
-def build_anew(recipe: Recipe, out: Path, clang: str, fingerprint: str, asan: bool) -> Target:
+def build_anew(
+    recipe: Recipe,
+    out: Path,
+    clang: str,
+    fingerprint: str,
+    asan: bool,
+    tell: Callable[[str], None],
+) -> Target:
     """The steps, in order."""
     log, tree, source = out / "build.log", recipe.folder, str(recipe.folder)
     log.write_text("")
     if recipe.package:
+        tell(f"1 of 4: the source of {recipe.package}")
         archive = debian.fetch(recipe.package, out, out.parent / ".apt")
         tree, source = out / "source", archive.name
         debian.unpack(archive, tree)
     tree = tree.absolute()
+    if recipe.configure:
+        tell("2 of 4: its configuration")
     for command in recipe.configure:
-        run([word.format(here=recipe.folder.absolute()) for word in command], log, cwd=tree)
+        run(
+            [word.replace("{here}", str(recipe.folder.absolute())) for word in command],
+            log,
+            cwd=tree,
+        )
     files = match(tree, recipe.sources) + match(recipe.folder.absolute(), recipe.harness)
     flags = [*recipe.flags, *(f"-I{tree / folder}" for folder in recipe.include)]
 
+    tell(f"3 of 4: {len(files)} files to compile{', twice' if asan else ''}")
     objects = compile_all(clang, files, [*COVERAGE, *flags], out / "objects", log)
     libraries = [f"-l{name}" for name in recipe.libraries]
     link = lambda name, *words: run([plus(clang), *words, *libraries, "-o", str(out / name)], log)
@@ -126,6 +150,7 @@ def build_anew(recipe: Recipe, out: Path, clang: str, fingerprint: str, asan: bo
         objects = compile_all(clang, files, [*ASAN, *flags], out / "objects", log)
         link("asan", "-fsanitize=address,fuzzer", *objects)
     shutil.rmtree(out / "objects")
+    tell("4 of 4: seeds")
     seeds = gather_seeds(recipe, tree, out / "seeds", log)
     target = Target(
         name=recipe.name,
