@@ -144,6 +144,15 @@ def test_verdicts_and_their_neighbours(tiny):
         assert np.array_equal(alone.features_of(i), outcomes.features_of(int(j)))
 
 
+def test_what_a_failing_input_covers_is_still_new(tiny):
+    with Executor(tiny) as executor:
+        alone = executor.run([b"f??"])
+    with Executor(tiny) as executor:
+        after = executor.run([b"f?!", b"f??", b"f?!", b"f??"])
+    assert after.new_edges.tolist() == [0, alone.new_edges[0], 0, 0]
+    assert np.array_equal(after.features_of(1), alone.features_of(0))
+
+
 def test_an_input_does_not_pay_for_those_before_it(tiny):
     """Each leaks a little; together they pass the limit, but none does alone."""
     with Executor(tiny, workers=1, memory_mb=48) as executor:
@@ -206,9 +215,9 @@ def test_processes_end_with_python(tiny):
         "from pathlib import Path; import sys\n"
         "from aloex.apps.fuzz.executor import Executor\n"
         "from aloex.apps.fuzz.target import Target\n"
-        "executor = Executor(Target.load(sys.argv[1]), workers=1)\n"
+        "executor = Executor(Target.load(sys.argv[1]), workers=1, timeout=1000.0)\n"
         "print(executor._workers[0].process.pid, flush=True)\n"
-        "executor.run([b'w'] * 100000)\n"
+        "executor.run([b'z'])\n"
     )
     command = [sys.executable, "-c", program, str(tiny.library)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as python:

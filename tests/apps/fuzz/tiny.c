@@ -57,6 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     case 'o': take((size_t)1 << 40, 0); break;  // one huge request
     case 'b': for (;;) take(1 << 20, 1 << 20);  // many
     case 'm': take(1 << 20, 1); break;          // a leak, harmless alone
+    case 'f':
+      if (size > 1) sink++;
+      if (size > 2 && data[2] == '!') abort();
+      break;
     case '-': return -1;  // libFuzzer: forget this input
   }
   return 0;

@@ -43,10 +43,9 @@ static unsigned bucket(unsigned counter) {
                          : 7;
 }
 
-// Write the features of the input that just ran: edge * 8 + bucket, in order. `seen` holds a bit for
-// each. It is changed last: a child killed before that leaves a consistent arena.
+// Write the features of the input that just ran: edge * 8 + bucket, in order.
 void harvest(struct arena *arena, struct verdict *verdict, int full) {
-  uint8_t *seen = PART(arena, seen, uint8_t);
+  const uint8_t *seen = PART(arena, seen, uint8_t);
   uint32_t *features = PART(arena, features, uint32_t) + arena->num_features;
   uint32_t count = 0, num_edges = 0, edge = 0;
   for (size_t r = 0; r < num_regions; r++) {
@@ -71,7 +70,13 @@ void harvest(struct arena *arena, struct verdict *verdict, int full) {
   verdict->count = count;
   verdict->num_edges = num_edges;
   arena->num_features += count;
-  for (uint32_t i = 0; i < count; i++) seen[features[i] / 8] |= 1 << features[i] % 8;
+}
+
+// Do not report these features again in this batch. Not for inputs that fail: they do not count.
+void remember(struct arena *arena, const struct verdict *verdict) {
+  uint8_t *seen = PART(arena, seen, uint8_t);
+  const uint32_t *features = PART(arena, features, uint32_t) + verdict->first;
+  for (uint32_t i = 0; i < verdict->count; i++) seen[features[i] / 8] |= 1 << features[i] % 8;
 }
 
 // The rest of the interface does nothing here.

@@ -158,7 +158,9 @@ static void run_input(uint32_t i, int full) {
   int result = test_one_input(copy, size);
   in_target = 0;
   if (result != 0) reset_counters();  // the target asks to forget this input; libFuzzer does so
-  harvest(arena, PART(arena, verdicts, struct verdict) + i, full);
+  struct verdict *verdict = PART(arena, verdicts, struct verdict) + i;
+  harvest(arena, verdict, full);
+  remember(arena, verdict);
   free(copy);
 }
 
