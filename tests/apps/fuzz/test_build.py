@@ -16,7 +16,7 @@ from aloex.errors import InputError
 HARNESS = """
 #include "limit.h"
 int LLVMFuzzerTestOneInput(const unsigned char *data, long size) {
-  if (size > LIMIT) check(data);
+  if (size > LIMIT) load(data);
   return 0;
 }
 """
@@ -24,14 +24,14 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, long size) {
 
 @pytest.fixture
 def folder(tmp_path):
-    """A target in more than one file, with a configuration step and seeds."""
+    """A target in two files, with a configuration step, seeds, and a name that the worker uses."""
     here = tmp_path / "mine"
     for name in ("src", "inputs"):
         (here / name).mkdir(parents=True)
     (here / "harness.c").write_text(HARNESS)
-    (here / "src/check.c").write_text("int check(const unsigned char *d) { return *d == 7; }\n")
+    (here / "src/load.c").write_text("int load(const unsigned char *d) { return *d == 7; }\n")
     (here / "src/broken.c").write_text("this is no C\n")
-    (here / "limit.in").write_text("#define LIMIT 3\nint check(const unsigned char *);\n")
+    (here / "limit.in").write_text("#define LIMIT 3\nint load(const unsigned char *);\n")
     (here / "inputs/a b").write_bytes(b"seed")
     (here / "inputs/long").write_bytes(bytes(100))
     (here / "target.toml").write_text(
@@ -56,7 +56,7 @@ def test_a_folder_of_ones_own(clang, folder, tmp_path):
 def test_a_changed_source_is_compiled_again(clang, folder, tmp_path):
     recipe, out = Recipe.load(folder), tmp_path / "out"
     before = build(recipe, out).library.read_bytes()
-    (folder / "limit.in").write_text("#define LIMIT 4\nint check(const unsigned char *);\n")
+    (folder / "limit.in").write_text("#define LIMIT 4\nint load(const unsigned char *);\n")
     assert build(recipe, out).library.read_bytes() != before
 
 
@@ -77,7 +77,7 @@ def test_an_up_to_date_target_is_not_built_again(libpng, monkeypatch):
         ("limit.in", "none.in", "cp failed: cp: cannot stat"),
         ("!src/broken.c", "!src/none.c", "no file matches !src/none.c"),
         ('"src/*.c", "!src/broken.c"', '"src/broken.c"', "error: unknown type name 'this'"),
-        ('"src/*.c", "!src/broken.c"', "", "undefined reference to `check'"),
+        ('"src/*.c", "!src/broken.c"', "", "undefined reference to `load'"),
     ],
 )
 def test_mistakes_in_a_recipe_are_one_line(clang, folder, tmp_path, old, new, words):

@@ -183,7 +183,7 @@ def compiled(name: str) -> str:
     if not cached.exists():
         new = f"{cached}.{os.getpid()}"
         sources = [str(path) for path in files if path.suffix == ".c"]
-        command = [compiler, "-O2", *kind, "-o", new, *sources, "-ldl"]
+        command = [compiler, "-O2", "-fvisibility=hidden", *kind, "-o", new, *sources, "-ldl"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             why = (done.stderr.strip().splitlines() or ["no message"])[0]

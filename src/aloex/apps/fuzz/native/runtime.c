@@ -1,10 +1,13 @@
 // Coverage counters and allocation, as clang's -fsanitize=fuzzer-no-link expects them.
 //
-// The worker exports these functions, so a target library links against nothing of ours.
+// What is EXPORTED the worker offers to the target, which links against nothing of ours. The rest
+// is hidden: a target may have functions of the same names.
 #include "runtime.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define EXPORTED __attribute__((visibility("default")))
 
 // Counters: one byte per edge, in a region for each library that makes up the target.
 
@@ -20,7 +23,9 @@ void add_region(uint8_t *begin, uint8_t *end) {
   regions[num_regions++].end = end;
 }
 
-void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) { add_region(begin, end); }
+EXPORTED void __sanitizer_cov_8bit_counters_init(uint8_t *begin, uint8_t *end) {
+  add_region(begin, end);
+}
 
 size_t count_edges(void) {
   size_t n = 0;
@@ -81,7 +86,7 @@ void remember(struct arena *arena, const struct verdict *verdict) {
 
 // The rest of the interface does nothing here.
 
-#define STUB(name, ...) void name(__VA_ARGS__) {}
+#define STUB(name, ...) EXPORTED void name(__VA_ARGS__) {}
 STUB(__sanitizer_cov_pcs_init, const uintptr_t *begin, const uintptr_t *end)
 STUB(__sanitizer_cov_trace_cmp1, uint8_t a, uint8_t b)
 STUB(__sanitizer_cov_trace_cmp2, uint16_t a, uint16_t b)
@@ -98,9 +103,9 @@ STUB(__sanitizer_cov_trace_gep, uintptr_t index)
 STUB(__sanitizer_cov_trace_pc_indir, uintptr_t callee)
 STUB(__sanitizer_cov_trace_pc_guard, uint32_t *guard)
 STUB(__sanitizer_cov_trace_pc_guard_init, uint32_t *begin, uint32_t *end)
-__thread uintptr_t __sancov_lowest_stack;
+EXPORTED __thread uintptr_t __sancov_lowest_stack;
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) { return size; }
+EXPORTED size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) { return size; }
 
 // Allocation: a request that fails or is larger than all the memory allowed ends the input, so the
 // verdict does not depend on how well the target copes.
@@ -119,18 +124,18 @@ static void *checked(void *p, size_t size) {
   return p;
 }
 
-void *malloc(size_t size) { return checked(__libc_malloc(size), size); }
-void *realloc(void *p, size_t size) { return checked(__libc_realloc(p, size), size); }
-void *memalign(size_t to, size_t size) { return checked(__libc_memalign(to, size), size); }
-void *aligned_alloc(size_t to, size_t size) { return memalign(to, size); }
+EXPORTED void *malloc(size_t size) { return checked(__libc_malloc(size), size); }
+EXPORTED void *realloc(void *p, size_t size) { return checked(__libc_realloc(p, size), size); }
+EXPORTED void *memalign(size_t to, size_t size) { return checked(__libc_memalign(to, size), size); }
+EXPORTED void *aligned_alloc(size_t to, size_t size) { return memalign(to, size); }
 
-void *calloc(size_t n, size_t size) {
+EXPORTED void *calloc(size_t n, size_t size) {
   size_t total;
   if (__builtin_mul_overflow(n, size, &total)) total = SIZE_MAX;
   return checked(__libc_calloc(n, size), total);
 }
 
-int posix_memalign(void **p, size_t to, size_t size) {
+EXPORTED int posix_memalign(void **p, size_t to, size_t size) {
   if (to % sizeof(void *) || to == 0 || (to & (to - 1))) return EINVAL;
   void *got = memalign(to, size);
   if (!got) return ENOMEM;

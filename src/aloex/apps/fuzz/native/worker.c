@@ -1,19 +1,17 @@
 // Runs a fuzz target on batches of inputs in memory:  worker TARGET ARENA_FD BATCH BYTES MS MB
 //
-// The target is a shared library. It may also be a libFuzzer binary: this file, compiled as a library
-// and preloaded, then runs in the place of its main.
+// The target is a shared library. It may also be a libFuzzer binary: this file, compiled as a
+// library and preloaded, then runs in the place of its main.
 //
 // The target is loaded once. A batch runs in a forked child, one input after the other. When the
-// child dies, its input is run again alone in a fresh one: that run gives the verdict, so it depends
-// on nothing but the input. Then a new child goes on with the next input. Python asks for a batch
-// with one byte on stdin and is answered with one byte on stdout; the rest is in the arena.
+// child dies, its input is run again alone in a fresh one: that run gives the verdict, so it
+// depends on nothing but the input. Then a new child goes on with the next input. Python asks for a
+// batch with one byte on stdin and is answered with one byte on stdout; the rest is in the arena.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
-#include <link.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,76 +23,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
 #include "runtime.h"
 
-static int (*test_one_input)(const uint8_t *, size_t);
-static int (*initialize)(int *, char ***);
 static struct arena *arena;
-static struct { uintptr_t base, end; } module;  // of the target
 static int requests, replies;
+static pid_t python;
 static double timeout_s;
 static size_t max_address_space;
-
-static void die(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vfprintf(stderr, format, args);
-  exit(1);
-}
 
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
-// ---- the target
-
-static int find_module(struct dl_phdr_info *info, size_t size, void *address) {
-  uintptr_t end = 0, at = (uintptr_t)address;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *h = &info->dlpi_phdr[i];
-    uintptr_t top = info->dlpi_addr + h->p_vaddr + h->p_memsz;
-    if (h->p_type == PT_LOAD && top > end) end = top;
-  }
-  if (at < info->dlpi_addr || at >= end) return 0;
-  module.base = info->dlpi_addr;
-  module.end = end;
-  return 1;
-}
-
-static int find_program(struct dl_phdr_info *info, size_t size, void *unused) {
-  module.base = info->dlpi_addr;  // the program comes first
-  return 1;
-}
-
-// Find the target's functions in a library, or in the program we were preloaded into.
-static void find_functions(char *target) {
-  uintptr_t test, init, begin, end;
-  if (sscanf(target, "self:%lx,%lx,%lx,%lx", &test, &init, &begin, &end) == 4) {
-    dl_iterate_phdr(find_program, NULL);
-    test_one_input = (void *)(module.base + test);
-    if (init) initialize = (void *)(module.base + init);
-    add_region((uint8_t *)module.base + begin, (uint8_t *)module.base + end);
-    return;
-  }
-  void *library = dlopen(target, RTLD_NOW);
-  if (!library) die("cannot be loaded: %s", dlerror());
-  test_one_input = dlsym(library, "LLVMFuzzerTestOneInput");
-  initialize = dlsym(library, "LLVMFuzzerInitialize");
-  if (!test_one_input) die("has no function LLVMFuzzerTestOneInput");
-}
-
-static void load(char *target) {
-  find_functions(target);
-  if (!count_edges()) die("has no coverage counters; compile it with -fsanitize=fuzzer-no-link");
-  dl_iterate_phdr(find_module, (void *)test_one_input);
-  char *arguments[] = {target, NULL}, **argv = arguments;
-  int argc = 1;
-  if (initialize) initialize(&argc, &argv);
-  // libFuzzer's first call, which it does not count either. What a target sets up once is then set up
-  // before the fork, and no input is charged for it.
-  test_one_input((const uint8_t *)"", 0);
 }
 
 // ---- the child: runs inputs
@@ -131,7 +72,8 @@ static void catch_failures(void) {
   sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_RESETHAND};
   const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGUSR2};
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
+  const size_t num_signals = sizeof signals / sizeof *signals;
+  for (size_t i = 0; i < num_signals; i++) sigaction(signals[i], &action, NULL);
   atexit(record_failure);  // our own way out is _exit
   if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(record_failure);
   on_oom = report_memory;
@@ -202,7 +144,6 @@ static int run_child(uint32_t from, uint32_t to, int alone, int *is_late) {
   struct timespec wait = {0, (long)(1e9 * tick)};
   uint32_t last = from;
   *is_late = 0;
-  pid_t python = getppid();
   for (int status;;) {
     sigtimedwait(&sigchld, NULL, &wait);
     if (waitpid(pid, &status, WNOHANG) == pid) {
@@ -231,7 +172,7 @@ static void judge(uint32_t i) {
   verdict->status = arena->is_oom ? OOM : is_late ? HANG : CRASH;
   if (WIFSIGNALED(ended) && verdict->status == CRASH) {
     verdict->signal = WTERMSIG(ended);
-    if (verdict->signal == SIGKILL) verdict->status = OOM;  // not ours: the system ran out of memory
+    if (verdict->signal == SIGKILL) verdict->status = OOM;  // the system's, when it runs out
   }
 }
 
@@ -243,7 +184,7 @@ static void run_batch(void) {
     int is_late;
     run_child(i, n, 0, &is_late);
     if (arena->current == n) return;
-    if (arena->current > i && arena->current < n) i = arena->current;  // a wild write may change it
+    if (arena->current > i && arena->current < n) i = arena->current;  // unless a wild write hit it
     judge(i);
   }
 }
@@ -275,6 +216,7 @@ int main(int argc, char **argv) {
   if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE) && personality(ADDR_NO_RANDOMIZE) != -1)
     execv("/proc/self/exe", argv);
   unsetenv("LD_PRELOAD");
+  python = getppid();
   requests = fcntl(0, F_DUPFD_CLOEXEC, 64);
   replies = fcntl(1, F_DUPFD_CLOEXEC, 64);
   int null = open("/dev/null", O_RDWR);
@@ -301,7 +243,7 @@ int main(int argc, char **argv) {
 #ifdef PRELOADED
 typedef int start_function(int (*)(int, char **), int, char **, void *, void *, void *, void *);
 
-int __libc_start_main(
+__attribute__((visibility("default"))) int __libc_start_main(
     void *theirs, int argc, char **argv, void *init, void *fini, void *rtld_fini, void *stack_end) {
   start_function *real = (start_function *)dlsym(RTLD_NEXT, "__libc_start_main");
   return real(main, argc, argv, init, fini, rtld_fini, stack_end);
