@@ -5,10 +5,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-FRAMES = {  # name: ffmpeg's source, pixel format
+FRAMES = {  # name: ffmpeg's source, pixel format, file ending
     "colour": ("testsrc2=size=48x32", "rgb24", "ppm"),
     "grey": ("testsrc=size=40x40", "gray", "pgm"),
-    "smooth": ("gradients=size=57x41:seed=1", "rgb24", "ppm"),
+    "smooth": ("nullsrc=size=57x41,geq=r=4*X:g=6*Y:b=X+Y", "rgb24", "ppm"),
 }
 OPTIONS = {
     "plain": "",

@@ -6,7 +6,7 @@ import pytest
 
 from aloex.apps.fuzz import debian
 from aloex.apps.fuzz.build import Recipe, build, find_clang
-from aloex.apps.fuzz.target import Target
+from aloex.apps.fuzz.target import Target, cache_folder
 from aloex.errors import InputError
 
 HERE = Path(__file__).parent
@@ -36,7 +36,7 @@ def libpng(clang) -> Target:
         pytest.skip("zlib's headers are missing: apt-get install zlib1g-dev")
     try:
         with debian.alone(out):
-            debian.fetch(recipe.package, out, out.parent / ".apt")
+            debian.fetch(recipe.package, out, cache_folder() / "apt")
     except InputError as error:
         pytest.skip(str(error))
     return build(recipe, out)

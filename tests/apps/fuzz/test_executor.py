@@ -275,6 +275,9 @@ def test_mistakes_are_told(tiny, tmp_path):
             Executor(Target.load(library))
     with pytest.raises(InputError, match="no 64-bit program or shared library"):
         Executor(Target.load(plain))
+    (tmp_path / "fuzzer").write_bytes(tiny.fuzzer.read_bytes())
+    with pytest.raises(InputError, match="cannot be run: Permission denied"):
+        Executor(Target.load(tmp_path / "fuzzer"))
 
 
 def test_libpng_is_covered_as_by_libfuzzer(libpng, tmp_path):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from aloex.apps.fuzz import debian
-from aloex.apps.fuzz.target import BUILT, MAX_LEN, Target
+from aloex.apps.fuzz.target import BUILT, MAX_LEN, Target, cache_folder
 from aloex.errors import InputError, require
 
 KINDS = {
@@ -75,7 +75,7 @@ class Recipe:
 
 def find_folder(where: Path) -> Path:
     """A target's folder, given by itself or by its name under targets/."""
-    if len(where.parts) > 1 or where.is_dir():
+    if len(where.parts) > 1 or (where / "target.toml").is_file():
         require((where / "target.toml").is_file(), f"there is no target.toml in {where}")
         return where
     homes = [Path("targets"), Path(__file__).parents[4] / "targets"]  # here, or in the checkout
@@ -125,7 +125,7 @@ def build_anew(
     log.write_text("")
     if recipe.package:
         tell(f"1 of 4: the source of {recipe.package}")
-        archive = debian.fetch(recipe.package, out, out.parent / ".apt")
+        archive = debian.fetch(recipe.package, out, cache_folder() / "apt")
         tree, source = out / "source", archive.name
         debian.unpack(archive, tree)
     tree = tree.absolute()

@@ -7,6 +7,7 @@ seeds/        inputs to start from      fuzzer       the same objects with libFu
 
 import json
 import os
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ class Target:
         path = Path(where)
         if path.is_file():
             return cls(name=path.stem, library=path)
-        if len(path.parts) == 1 and not path.exists():
+        if len(path.parts) == 1 and not (path / "target.json").is_file():
             path = BUILT / path
         require(path.is_dir(), f"there is no target {where}; build it: aloex fuzz build {where}")
         try:
@@ -72,3 +73,14 @@ class Target:
         if binary is not None:
             return [os.path.abspath(binary), str(path)]
         return ["aloex", "fuzz", "replay", str(self.library), str(path)]
+
+
+def cache_folder() -> Path:
+    """A folder for what can be made again."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(home) / "aloex"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="aloex-"))

@@ -8,7 +8,6 @@ import os
 import select
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from aloex.apps.fuzz import elf
-from aloex.apps.fuzz.target import Target
+from aloex.apps.fuzz.target import Target, cache_folder
 from aloex.errors import InputError, require
 
 MAX_FRAMES = 16
@@ -63,17 +62,15 @@ class Worker:
     def __init__(
         self, target: Target, *, batch: int, max_bytes: int, timeout: float, memory_mb: int
     ):
-        fd = os.memfd_create("aloex")
-        binary = elf.read(target.library)
-        numbers = (fd, batch, max_bytes, 1000 * timeout, memory_mb)
+        binary, path = elf.read(target.library), os.path.abspath(target.library)
         if binary.is_program:
-            own, where = {"LD_PRELOAD": compiled("preload.so")}, in_program(binary)
-            command = [os.path.abspath(target.library), where]
+            own, command = {"LD_PRELOAD": compiled("preload.so")}, [path, in_program(binary)]
         else:
-            own, command = {}, [compiled("worker"), os.path.abspath(target.library)]
+            own, command = {}, [compiled("worker"), path]
+        fd = os.memfd_create("aloex")
         try:
             self.process = subprocess.Popen(
-                [*command, *map(str, numbers)],
+                [*command, *map(str, (fd, batch, max_bytes, 1000 * timeout, memory_mb))],
                 env={**os.environ, **own},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -84,6 +81,8 @@ class Worker:
             )
             self._wait_for_target(target)
             self._memory = mmap.mmap(fd, 0)
+        except OSError as error:
+            raise InputError(f"the target {path} cannot be run: {error.strerror}") from None
         finally:
             os.close(fd)
         self.header = Header.from_buffer(self._memory)
@@ -104,6 +103,7 @@ class Worker:
             self.process.kill()
             assert self.process.stderr is not None
             said = self.process.stderr.read().decode(errors="replace").strip()
+            self.close()
         reason = said or "it died or hung as it was loaded and given an empty input"
         raise InputError(f"the target {target.library} cannot be used: {reason.splitlines()[-1]}")
 
@@ -190,14 +190,3 @@ def compiled(name: str) -> str:
             raise InputError(f"{compiler} cannot compile the worker: {why}")
         os.replace(new, cached)
     return str(cached)
-
-
-def cache_folder() -> Path:
-    """A folder for what can be made again."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(home) / "aloex"
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        return path
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="aloex-"))
