@@ -125,12 +125,17 @@ def test_the_systems_archives_are_asked_for_sources():
     assert debian.ask_for_sources(old, ".sources") == new
 
 
-def test_tarballs_do_not_write_outside(tmp_path):
-    archive = tmp_path / "bad.tar"
-    with tarfile.open(archive, "w") as tar:
-        member = tarfile.TarInfo("../outside")
-        member.size = 1
-        tar.addfile(member, io.BytesIO(b"x"))
-    with pytest.raises(tarfile.TarError):
-        debian.unpack(archive, tmp_path / "inside")
-    assert not (tmp_path / "outside").exists()
+def test_tarballs_are_unpacked_but_not_outside(tmp_path):
+    archive, inside = tmp_path / "some.tar", tmp_path / "inside"
+    for name, is_good in (("top/folder/file", True), ("top/../../../outside", False)):
+        with tarfile.open(archive, "w") as tar:
+            member = tarfile.TarInfo(name)
+            member.size = 1
+            tar.addfile(member, io.BytesIO(b"x"))
+        if is_good:
+            debian.unpack(archive, inside)
+            assert (inside / "folder/file").read_bytes() == b"x"
+        else:
+            with pytest.raises(InputError, match="cannot be unpacked"):
+                debian.unpack(archive, inside)
+    assert not any(path.name == "outside" for path in tmp_path.parent.rglob("*"))

@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,7 +36,9 @@ def fetch(package: str, folder: Path, state: Path) -> Path:
     found = tarball(package, folder)
     if done.returncode != 0 or found is None:
         lines = (updated.stderr + done.stderr).splitlines()
-        why = next((line for line in reversed(lines) if line.startswith("E:")), "E: no message")
+        errors = [line for line in lines if line.startswith("E:")]
+        unreachable = [line for line in lines if "Failed to fetch" in line]  # says more
+        why = (unreachable or errors or ["E: no message"])[0]
         raise InputError(f"cannot fetch the source of {package}: {why[2:].strip()}; {advice}")
     return found
 
@@ -57,16 +58,13 @@ def tarball(package: str, folder: Path) -> Path | None:
 
 
 def unpack(archive: Path, into: Path) -> None:
-    """Unpack a tarball without the one folder that it usually consists of."""
+    """Unpack a tarball without the one folder that it consists of; nothing lands outside `into`."""
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
-    with tarfile.open(archive) as tar:
-        tar.extractall(into, filter="data")
-    inner = list(into.iterdir())
-    if len(inner) == 1 and inner[0].is_dir():
-        holder = inner[0].rename(into.with_name(f".{into.name}"))
-        into.rmdir()
-        holder.rename(into)
+    command = ["tar", "-xf", str(archive), "-C", str(into), "--strip-components=1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise InputError(f"{archive} cannot be unpacked: {(done.stderr.splitlines() or ['?'])[0]}")
 
 
 def private_options(state: Path) -> list[str]:
