@@ -141,7 +141,8 @@ def tune(
         require(pair in table.GRIDS, f"there is no grid for {':'.join(pair)}, only for {known}")
     lines = table.tuning(pairs, preset, **changes_of(steps))
     problems = problems_of(names_of(data), seeds)
-    table.make(lines, problems, runs=runs, summary=out / "tuning.json", estimate=True)
+    how = {"estimate": True, "num_repeats": 0}  # the likelihood decides
+    table.make(lines, problems, runs=runs, summary=out / "tuning.json", **how)
 
 
 @app.command()

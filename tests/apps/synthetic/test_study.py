@@ -156,7 +156,7 @@ def test_packing_is_undone():
 def test_a_model_is_evaluated_once(run, tmp_path, monkeypatch):
     calls = []
 
-    def fake(trained, estimate, exact_log_z):
+    def fake(trained, exact_log_z):
         assert exact_log_z == (1.5 if trained.about.data == "moons" else None)
         calls.append(trained.about.data)
         keys = {"method": "pcd", "recipe": "paper", "seed": trained.about.seed}

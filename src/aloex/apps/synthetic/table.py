@@ -90,24 +90,21 @@ def make(
     *,
     runs: Path,
     summary: Path,
-    estimate: bool = False,
+    **how: Any,
 ) -> None:
-    """Train and evaluate all that is missing, and put it into the summary entry by entry.
-
-    With `estimate` log Z is an estimate even where it could be exact.
-    """
+    """Train and evaluate (`how`: see `evaluate`) all that is missing, entry by entry."""
     for method, recipe, settings in lines:
         folder = runs / re.sub("[^a-z0-9.=]+", "-", f"{method} {recipe}")
         paths = train(folder, settings, problems, recipe=recipe)
-        results.save(summary, [rated(path, estimate=estimate) for path in paths], KEYS)
+        results.save(summary, [rated(path, **how) for path in paths], KEYS)
 
 
-def rated(path: Path, *, estimate: bool = False) -> dict[str, Any]:
+def rated(path: Path, **how: Any) -> dict[str, Any]:
     """The row of a model file, from the JSON beside it if it has been evaluated before."""
     beside, known = path.with_suffix(".json"), path.with_suffix(".log_z.json")
     if not beside.exists():
         log_z = json.loads(known.read_text())["log_z"] if known.exists() else None
-        row = evaluate.evaluate(load(path), estimate=estimate, exact_log_z=log_z)
+        row = evaluate.evaluate(load(path), exact_log_z=log_z, **how)
         write_file(beside, json.dumps(row | results.provenance(), indent=1) + "\n")
     return json.loads(beside.read_text())
 
