@@ -220,8 +220,11 @@ def rows(method, values, recipe="paper", column="nll_minus_floor"):
             "seed": seed,
             column: value,
             "steps": 10,
-            "train_seconds": 1.0,
+            "train_seconds": 9.0,
+            "compile_seconds": 2.0,
             "group_size": 3,
+            "log_z_by": "importance sampling" if method == "pcd" else "enumeration",
+            "importance_se": 0.00021,
             "device": "cpu",
             "command": "aloex synthetic table",
         }
@@ -242,6 +245,11 @@ def test_bold_is_only_what_the_seeds_cannot_explain():
 def test_the_page_is_made_of_the_results(tmp_path):
     both = rows("aloe", [0.001, 0.002, 0.003]) + rows("pcd", [0.01], "best")
     results.save(tmp_path / "summary.json", both, table.KEYS)
+    grid = [row for row in rows("ade", [0.5], "paper, x=1") if row["data"] in ("moons", "circles")]
+    results.save(tmp_path / "tuning.json", grid, table.KEYS)
     text = page.render(tmp_path)
+    assert "| aloe, paper | 10 | 3 | 7 | 2 | cpu | exact |" in text
+    assert "| 3 | 7 | 2 | cpu | estimated, error up to 0.0002 |" in text
+    assert "|  | circles | moons | seconds |" in text and "| ade, paper, x=1 | 500.0 |" in text
     assert "| aloe | 2.0 ± 0.6 |" in text and "| pcd, best | 10.0 |" in text
     assert "The commands that made the rows: `" in text and "(30.37)" in text
