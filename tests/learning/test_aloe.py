@@ -10,7 +10,7 @@ import pytest
 from aloex import exact
 from aloex.energies import MLP
 from aloex.errors import InputError
-from aloex.kernels import Gibbs
+from aloex.kernels import Gibbs, run
 from aloex.learning.aloe import ALOE, systematic
 from aloex.learning.power_iteration import q_loss
 from aloex.learning.updates import clipped_adam, mle_loss, moving_average
@@ -121,40 +121,42 @@ def test_the_oldest_negatives_are_the_targets_and_the_rest_live_on():
     np.testing.assert_array_equal(after.chains, x_neg[:, :-1])
 
 
-def test_steps_of_f_take_the_batch_in_turns():
-    """Two steps of f are a step on either half of the rows, with negatives of their own."""
-    f, q = (
-        randomised(MLP, TINY, hidden=(4,), cond_dim=2),
-        tiny_search(TINY, max_edits=2, cond_dim=2),
-    )
-    x, z = TINY.enumerate()[jnp.array([3, 1, 6, 0])], jnp.tile(jnp.eye(2), (2, 1))
+def test_steps_of_f_between_moves_of_the_negatives():
+    """Two steps of f: new draws move, f steps on all, old chains move, f steps on all."""
+    f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
+    x = TINY.enumerate()[jnp.array([3, 1, 6, 0])]
     settings = {"optimizer_f": optax.sgd(0.1), "optimizer_q": optax.sgd(0.0), "ema_decay": 0.0}
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), num_f_steps=2, **settings)
-    after, _ = aloe.step(jax.random.key(0), aloe.init(f, q), x, z)
-    assert int(after.step) == 2
-    keys = jax.vmap(lambda k: jax.random.split(k, 2))(jax.random.split(jax.random.key(0), 4))
+    proposal = Inverse(space=TINY, max_edits=2)
+    aloe = ALOE(Gibbs(), proposal, num_f_steps=2, persistence=2, **settings)
+    before = aloe.init(f, q, 1 - x)
+    after, _ = aloe.step(jax.random.key(0), before, x)
 
-    @compiled
-    def step(f, keys, x, z):
-        x_neg = aloe.negatives(keys, f, q, z)[0][:, 0]  # q at rest: drawn now or before is the same
-        grads = eqx.filter_grad(lambda f: mle_loss(f, x, x_neg, z)[0])(f)
+    split = jax.vmap(lambda k: jax.random.split(k, 2))
+    keys_q, keys_kernel = split(split(jax.random.split(jax.random.key(0), 4))[:, 0]).T
+    move = lambda keys, x, f: jax.vmap(lambda k, x: run(aloe.kernel, k, x, f))(keys, x)
+
+    def step(f, *parts):
+        grads = eqx.filter_grad(lambda f: mle_loss(f, x, jnp.concatenate(parts))[0])(f)
         return eqx.apply_updates(f, jax.tree.map(lambda g: -0.1 * g, grads))
 
-    for i in (0, 1):
-        f = step(f, keys[i::2, 0], x[i::2], z[i::2])
+    new = move(keys_kernel[::2], jax.vmap(q.sample)(keys_q[::2]).last, f)
+    f = step(f, new, before.chains[:, 0])
+    f = step(f, new, move(keys_kernel[1::2], before.chains[:, 0], f))
+    np.testing.assert_array_equal(after.chains[:, 0], new)
+    assert int(after.step) == 2
     for found, expected in zip(jax.tree.leaves(after.ema_f), jax.tree.leaves(f), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_chains_live_through_steps_of_several_parts():
-    """With f and q at rest and lives over, F = 2 leaves the chains that F = 1 does."""
+    """With f and q at rest, F = 2 leaves the chains that F = 1 does."""
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
     still = optax.sgd(0.0)
-    x = jnp.zeros((12, 3), jnp.int32)
+    x = jnp.zeros((16, 3), jnp.int32)
 
     def chains(num_f_steps):
         settings = {"optimizer_f": still, "optimizer_q": still, "num_f_steps": num_f_steps}
-        aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=3, **settings)
+        aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4, **settings)
         state = aloe.init(f, q, x)
         for key in jax.random.split(jax.random.key(0), 3):
             state, _ = compiled(aloe.step)(key, state, x)
@@ -236,6 +238,7 @@ def test_moving_average(step, decay_now):
         ({"num_power_steps": -1}, "num_power_steps must be at least 1, got -1"),
         ({"num_kernel_steps": 0}, "num_kernel_steps must be at least 1, got 0"),
         ({"persistence": 0}, "persistence must be at least 1, got 0"),
+        ({"num_f_steps": 2}, "persistence must be a multiple of num_f_steps=2, .*, got 1"),
         ({"ema_decay": 1.0}, r"ema_decay must be in \[0, 1\), got 1.0"),
         ({"ema_decay": -0.1}, r"ema_decay must be in \[0, 1\), got -0.1"),
     ],

@@ -8,8 +8,9 @@ With `persistence` = L > 1 a draw of q lives for L steps: every step takes batch
 moves all by one kernel step, uses all as negatives, and gives the oldest, which have been through
 L kernel steps, to q as its targets. Negatives are better for the same work on q.
 
-With `num_f_steps` = F > 1 the batch is cut into F parts, and f takes a step on each in turn: q,
-the dearer of the two, is drawn from and learned F times less often.
+With `num_f_steps` = F > 1 f takes F steps on the batch, and before each the kernel moves a part of
+the negatives, the new draws first. So q is drawn from and learned F times less often, and a step of
+f averages over F times as many negatives as the kernel, the dearest of all, has to move for it.
 
 With `resample` the draws of q are resampled by their importance weights before the kernel takes
 them on. q(x) itself is a sum over trajectories, but with the proposal s_x as an auxiliary law every
@@ -84,6 +85,11 @@ class ALOE(ShardedLearner):
 
     def __check_init__(self):
         require(self.persistence >= 1, f"persistence must be at least 1, got {self.persistence}")
+        require(
+            self.persistence % self.num_f_steps == 0,
+            f"persistence must be a multiple of num_f_steps={self.num_f_steps}, so that all new "
+            f"draws are moved at once, got {self.persistence}",
+        )
 
     def init(
         self, f: Energy, q: LocalSearch, chains: Int[Array, "batch dim"] | None = None
@@ -139,29 +145,29 @@ class ALOE(ShardedLearner):
         return state._replace(q=q, opt_q=opt_q, chains=chains), info
 
     def _f_steps(self, keys, state: State, x, x_hat, z, mean) -> tuple[State, Array, tuple]:
-        """The kernel and f take a step on each part of the batch: x_neg, and the mean losses."""
+        """The kernel moves the negatives part by part, f steps after each: x_neg, mean losses."""
         trained, fixed = eqx.partition((state.f, state.ema_f, state.opt_f), eqx.is_array)
+        # Every F-th row makes a part, so that it is the same however the batch is split on devices.
+        rounds = self.num_f_steps
+        cut = lambda rows: jnp.moveaxis(rows.reshape(-1, rounds, *rows.shape[1:]), 1, 0)
 
         def one(carry, part):
-            (trained, step), (keys, x, x_hat, z) = carry, part
+            (trained, x_neg, step), (i, keys) = carry, part
             f, ema_f, opt_f = eqx.combine(trained, fixed)
-            x_neg = self._move(keys, x_hat, f, z)
-            (f_loss, parts), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
-                f, x, x_neg, z
+            x_neg = x_neg.at[i].set(self._move(keys, x_neg[i], f, z))
+            (f_loss, means), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
+                f, x, x_neg.reshape(x.shape), z
             )
             f, opt_f = apply_gradients(self.optimizer_f, mean(grads), opt_f, f)
             ema_f = moving_average(ema_f, f, self.ema_decay, step)
             trained = eqx.filter((f, ema_f, opt_f), eqx.is_array)
-            return (trained, step + 1), (x_neg, (f_loss, *parts))
+            return (trained, x_neg, step + 1), (f_loss, *means)
 
-        # Every F-th row makes a part, so that it is the same however the batch is split on devices.
-        cut = lambda a: jnp.moveaxis(a.reshape(-1, self.num_f_steps, *a.shape[1:]), 1, 0)
-        parts = jax.tree.map(cut, (keys, x, x_hat, z))
-        (trained, step), (x_neg, losses) = jax.lax.scan(one, (trained, state.step), parts)
-        x_neg = jnp.moveaxis(x_neg, 0, 1).reshape(x.shape)
+        carry = (trained, cut(x_hat), state.step)
+        (trained, x_neg, step), losses = jax.lax.scan(one, carry, (jnp.arange(rounds), cut(keys)))
         f, ema_f, opt_f = eqx.combine(trained, fixed)
         state = state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=step)
-        return state, x_neg, jax.tree.map(jnp.mean, losses)
+        return state, jnp.moveaxis(x_neg, 0, 1).reshape(x.shape), jax.tree.map(jnp.mean, losses)
 
     def _q_grad(self, q: LocalSearch, keys, targets, z):
         """Algorithm 2's loss and info, and its gradient."""

@@ -48,7 +48,7 @@ class Config:
     repeats: bool = True  # whether the inverse proposal may change a site twice
     num_trajectories: int = 10
     num_power_steps: int = 1
-    num_f_steps: int = 1  # steps of f to one of q, each on a batch of its own
+    num_f_steps: int = 1  # steps of f to one of q; see `ALOE`
     num_sweeps: int = 1
     persistence: int = 1  # kernel steps that a draw of q lives for; see `ALOE`
     resample: bool = False  # draws of q by their importance weights; see `ALOE`
@@ -80,9 +80,8 @@ class Config:
             value = getattr(self, name)
             require(value > 0, f"{name} must be positive, got {value}")
         require(
-            self.persistence == 1 or self.rows_per_step % self.persistence == 0,
-            f"persistence must divide batch_size x num_f_steps = {self.rows_per_step}, got "
-            f"{self.persistence}",
+            self.persistence == 1 or self.batch_size % self.persistence == 0,
+            f"persistence must divide batch_size={self.batch_size}, got {self.persistence}",
         )
 
     @classmethod
@@ -92,11 +91,6 @@ class Config:
             k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()
         }
         return cls(**fields)
-
-    @property
-    def rows_per_step(self) -> int:
-        """Rows of data that a step takes, and of negatives: a batch for each step of f."""
-        return self.batch_size * self.num_f_steps
 
     @property
     def space(self) -> Space:
@@ -129,7 +123,7 @@ def build_learner(config: Config) -> ALOE:
 
 def first_state(config: Config, key: Key[Array, ""]) -> State:
     """The state before the first step, with fresh networks and chains anywhere in the space."""
-    keys = jax.random.split(jax.random.fold_in(key, 0), config.rows_per_step)
+    keys = jax.random.split(jax.random.fold_in(key, 0), config.batch_size)
     chains = jax.vmap(config.space.sample)(keys) if config.persistence > 1 else None
     return build_learner(config).init(*build_networks(config, key), chains)
 

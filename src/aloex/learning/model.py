@@ -146,7 +146,7 @@ def learn(
         z,
         seed=seed,
         num_steps=num_steps,
-        batch_size=config.rows_per_step,
+        batch_size=config.batch_size,
         folder=folder,
         resume=resume,
         config=dataclasses.asdict(config),

@@ -48,7 +48,7 @@ def test_every_method_takes_a_step(method, recipe, preset):
     settings = methods.choose(method, recipe, preset)
     learner = methods.build_learner(settings)
     state = eqx.filter_eval_shape(methods.init, settings, jax.random.key(0))
-    x = jax.ShapeDtypeStruct((settings.config.rows_per_step, 32), jnp.int32)
+    x = jax.ShapeDtypeStruct((settings.config.batch_size, 32), jnp.int32)
     after, _ = eqx.filter_eval_shape(learner.step, jax.random.key(0), state, x)
     f, q = methods.learned(after)
     assert (f is None) == (method in ("autoregressive", "vae"))

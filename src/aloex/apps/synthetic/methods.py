@@ -45,6 +45,7 @@ class Settings:
     config: Config = PAPER  # of f and q, and of ALOE
     restart: float = 0.05  # PCD: share of the chains that begin anew
     num_chains: int = 10_000  # PCD: in its buffer
+    every: int = 1  # PCD: example of a batch that moves a chain
     rate_ratio: float = 1.0  # ADE: f's learning rate to q's
     num_q_steps: int = 1  # ADE: steps of q to one of f
     latent_dim: int = 16  # VAE
@@ -75,7 +76,7 @@ TUNED = {  # where the paper gives a grid, a point of it; `aloex synthetic tune`
 BEST = {  # what `aloex synthetic tune` found worth having; `ablation` takes ALOE's apart
     "aloe": {
         "num_steps": 12_000,
-        "batch_size": 2048,
+        "batch_size": 8192,
         "optimizer_f": "muon",
         "learning_rate_f": 1e-2,
         "learning_rate_q": 2e-3,
@@ -92,7 +93,9 @@ BEST = {  # what `aloex synthetic tune` found worth having; `ablation` takes ALO
     },
     "pcd": {
         "num_steps": 14_400,  # as many seconds as ALOE's
-        "batch_size": 2048,
+        "batch_size": 8192,
+        "num_chains": 8192,
+        "every": 4,
         "optimizer_f": "muon",
         "learning_rate_f": 1e-2,
         "decay": True,
@@ -127,8 +130,10 @@ def choose(method: str, recipe: str = "paper", preset: str = "paper", **changes:
         wanted |= BEST.get("aloe" if method.startswith("aloe") else method, {"decay": True})
     if preset == "quick":
         wanted |= QUICK
+        if "every" in wanted:
+            wanted |= {"batch_size": 1024, "num_chains": 1024}
         if wanted.get("persistence", 1) > 1:
-            wanted |= {"batch_size": 256, "persistence": 4 * wanted["num_f_steps"]}
+            wanted |= {"batch_size": 1024, "persistence": 16}
     wanted |= changes
     if METHODS[method] == "rnn":
         wanted["q0_hidden"] = (64,) if preset == "quick" else (256,)
@@ -157,6 +162,7 @@ def build_learner(settings: Settings) -> Any:
     match settings.method:
         case "pcd":
             chains |= {"num_chains": settings.num_chains, "restart": settings.restart}
+            chains |= {"every": settings.every}
             return PCD(aloe.kernel, SPACE, **chains)
         case "cd":
             return CD(aloe.kernel, **chains)

@@ -81,7 +81,7 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
         "learner": Many(learner, ids),
         "state": stack([begin(i) for i in ids]),
         "x": stream,
-        "batch_size": settings.config.rows_per_step,
+        "batch_size": settings.config.batch_size,
         "how_to_resume": "repeat the command to go on with the run",
         "config": {**dataclasses.asdict(settings), "problems": [list(p) for p in problems]},
     }
