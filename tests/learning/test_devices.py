@@ -39,6 +39,7 @@ def train_aloe(folder=None, persistence=1) -> dict:
         num_trajectories=3,
         persistence=persistence,
         resample=persistence > 1,
+        num_f_steps=persistence,
         optimizer_f=sgd,
         optimizer_q=sgd,
     )
