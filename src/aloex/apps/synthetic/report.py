@@ -24,6 +24,7 @@ DEMO = {
     "persistence": 4,
     "resample": True,
     "num_trajectories": 4,
+    "optimizer_f": "muon",
     "learning_rate_f": 1e-2,
     "learning_rate_q": 2e-3,
     "decay": True,
