@@ -1,20 +1,24 @@
 """Discrete energy-based models with a learned local-search sampler (the ALOE method)."""
 
-from aloex import (
-    baselines,
-    cursor,
-    energies,
-    errors,
-    exact,
-    kernels,
-    learning,
-    metrics,
-    proposals,
-    samplers,
-    spaces,
-    trajectory,
-)
-from aloex.learning import Model, learn, load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aloex import (
+        baselines,
+        cursor,
+        energies,
+        errors,
+        exact,
+        kernels,
+        learning,
+        metrics,
+        proposals,
+        samplers,
+        spaces,
+        trajectory,
+    )
+    from aloex.learning import Model, learn, load
 
 __version__ = "0.1.0"
 
@@ -36,3 +40,16 @@ __all__ = [
     "spaces",
     "trajectory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a part when it is first asked for: JAX takes a second, and some commands need none."""
+    if name in ("Model", "learn", "load"):
+        return getattr(import_module("aloex.learning"), name)
+    if name in __all__:
+        return import_module(f"aloex.{name}")
+    raise AttributeError(f"module 'aloex' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,5 +1,7 @@
 """Errors that are the caller's to mend: each says what was wrong, what was given, how to fix it."""
 
+from typing import Any
+
 
 class AloexError(Exception):
     """Base of every error that Aloex raises on purpose."""
@@ -15,6 +17,14 @@ class CheckpointError(AloexError):
 
 class NonFiniteLossError(AloexError):
     """Training turned NaN or infinite."""
+
+
+class Stopped(AloexError):
+    """SIGINT or SIGTERM ended training early, at a step from which it can be resumed."""
+
+    def __init__(self, message: str, step: int, state: Any):
+        super().__init__(message)
+        self.step, self.state = step, state
 
 
 def require(ok: bool, message: str) -> None:

@@ -7,8 +7,6 @@ import numpy as np
 import typer
 
 from aloex.errors import InputError, require
-from aloex.learning import devices, load
-from aloex.learning import learn as learn_model
 
 
 def learn(
@@ -36,6 +34,9 @@ def learn(
     process_id: Annotated[int | None, typer.Option(help="With --coordinator, from 0.")] = None,
 ) -> None:
     """Learn a model of a table of integers, on all devices in sight."""
+    from aloex.learning import devices  # JAX loads slowly: only for those who need it
+    from aloex.learning import learn as learn_model
+
     x = read_table(data)
     conditions = None if z is None else read_table(z)
     if distributed or coordinator is not None:
@@ -66,6 +67,8 @@ def sample(
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
 ) -> None:
     """Draw from a learned model."""
+    from aloex.learning import load
+
     require(out.suffix in (".npy", ".csv"), f"--out must end in .npy or .csv, got {out}")
     learned = load(model / "model.safetensors" if model.is_dir() else model)
     x = learned.sample(n, z=None if z is None else read_table(z), seed=seed, num_sweeps=sweeps)

@@ -5,8 +5,7 @@ import sys
 import typer
 
 from aloex.cli import core, demo, fuzz, synthetic
-from aloex.errors import AloexError
-from aloex.learning.fit import Stopped
+from aloex.errors import AloexError, Stopped
 
 app = typer.Typer(
     name="aloex",

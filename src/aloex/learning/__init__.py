@@ -1,8 +1,9 @@
 """Learning f and q together (`aloe`), the loop around it (`fit`), the friendly layer (`model`)."""
 
+from aloex.errors import Stopped
 from aloex.learning.aloe import ALOE
 from aloex.learning.config import Config, build_learner, build_networks, first_state
-from aloex.learning.fit import Stopped, fit
+from aloex.learning.fit import fit
 from aloex.learning.many import Many
 from aloex.learning.model import Model, learn, load
 from aloex.learning.run_folder import RunFolder

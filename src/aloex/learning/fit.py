@@ -19,20 +19,12 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, PyTree
 
-from aloex.errors import AloexError, NonFiniteLossError, require
+from aloex.errors import NonFiniteLossError, Stopped, require
 from aloex.learning import devices
 from aloex.learning.learner import Learner
 from aloex.learning.progress import Progress, StopSignals
 from aloex.learning.run_folder import RunFolder
 from aloex.spaces import check_table
-
-
-class Stopped(AloexError):
-    """SIGINT or SIGTERM ended training early, at a step from which it can be resumed."""
-
-    def __init__(self, message: str, step: int, state: PyTree):
-        super().__init__(message)
-        self.step, self.state = step, state
 
 
 def fit(
