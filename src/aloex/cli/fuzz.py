@@ -1,17 +1,17 @@
-"""`aloex fuzz`: build targets, run inputs in them."""
+"""`aloex fuzz`: build targets, run inputs in them, look for new ones."""
 
 import glob
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from aloex.errors import InputError, require
 
 app = typer.Typer(
-    help="Fuzzing: build instrumented targets and run inputs in them.",
+    help="Fuzzing: build instrumented targets, run inputs in them, look for new ones.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -41,6 +41,9 @@ def build(
     asan: Annotated[
         bool, typer.Option("--asan", help="With AddressSanitizer too, to tell crashes apart.")
     ] = False,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="With line counts too, for aloex fuzz coverage.")
+    ] = False,
 ) -> None:
     """Build a target: one of ours, a folder with a target.toml, or a harness and sources."""
     from aloex.apps.fuzz import build as building
@@ -66,7 +69,7 @@ def build(
             seeds=[f"{pattern(seeds)}/*"] if seeds else [],
         )
     tell = lambda line: print(f"{recipe.name}: {line}", file=sys.stderr, flush=True)
-    built = building.build(recipe, out, asan=asan, tell=tell)
+    built = building.build(recipe, out, asan=asan, coverage=coverage, tell=tell)
     print(f"target: {built.library.parent}")
     if built.seeds is not None:
         print(f"seeds: {len(built.read_seeds())} in {built.seeds}")
@@ -107,6 +110,122 @@ def replay(
     counts = ", ".join(f"{endings[status]} {status.name.lower()}" for status in Status)
     print(f"inputs: {len(paths)} ({counts})")
     print(f"edges: {executor.edges} of {len(executor.seen)}")
+
+
+@app.command()
+def run(
+    target: Annotated[str, typer.Argument(help="A built target, a library, a libFuzzer binary.")],
+    mutator: Annotated[str, typer.Option(help="uniform, or posmarg: bytes of other seeds.")] = (
+        "uniform"
+    ),
+    edits: Annotated[
+        str, typer.Option(help="Edits of a mutant; several numbers: one of them each time.")
+    ] = "1,3,10,30,100",
+    keep: Annotated[int, typer.Option(help="Bytes at the beginning that stay as they are.")] = 0,
+    repair: Annotated[str | None, typer.Option(help="Mend checksums after the edits: png.")] = None,
+    inputs: Annotated[int | None, typer.Option(help="Mutants to run; seeds not counted.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Or: how long.")] = None,
+    seeds: Annotated[
+        Path | None, typer.Option(help="Inputs to start from; default: the target's own.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder; default: runs/<target>-<mutator>.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    grow: Annotated[bool, typer.Option(help="Mutants start from what was found, too.")] = True,
+    batch: Annotated[int, typer.Option(help="Mutants from one growth to the next.")] = 4000,
+    timeout: Annotated[float, typer.Option(help="Seconds for one input.")] = 1.0,
+    memory: Annotated[int, typer.Option(help="MiB that an input may allocate.")] = 2048,
+    workers: Annotated[int | None, typer.Option(help="Processes; default: all cores.")] = None,
+) -> None:
+    """Run mutants of seeds and keep what covers something new or fails.
+
+    The same command goes on where it was stopped, by ctrl-C or otherwise. --inputs and --seconds
+    count from the beginning and may be raised.
+    """
+    from aloex.apps.fuzz import mutators, report
+    from aloex.apps.fuzz import repair as repairs
+    from aloex.apps.fuzz import seeds as seed_files
+    from aloex.apps.fuzz.campaign import Campaign
+    from aloex.apps.fuzz.status import Status
+    from aloex.apps.fuzz.target import Target
+
+    require(inputs is None or inputs >= 0, f"--inputs must not be negative, got {inputs}")
+    require(seconds is None or seconds >= 0, f"--seconds must not be negative, got {seconds}")
+    chosen = one_of(mutators.MUTATORS, mutator, "--mutator")(
+        seed=seed,
+        edits=whole_numbers(edits, "--edits"),
+        keep=keep,
+        repair=None if repair is None else one_of(repairs.REPAIRS, repair, "--repair"),
+    )
+    loaded = Target.load(target)
+    place = seeds or loaded.seeds
+    if place is None:
+        raise InputError(f"{loaded.name} has no seeds; name a folder of inputs: --seeds FOLDER")
+    found = seed_files.read(place, max_len=loaded.max_len)
+    for note in found.notes:
+        print(note, file=sys.stderr)
+    with Campaign(
+        loaded,
+        chosen,
+        found.inputs,
+        out or Path("runs") / f"{loaded.name}-{mutator}",
+        settings={
+            **{"mutator": mutator, "edits": chosen.edits, "keep": keep},
+            **{"repair": repair, "seed": seed},
+        },
+        grow=grow,
+        batch=batch,
+        workers=workers,
+        timeout=timeout,
+        memory_mb=memory,
+    ) as campaign:
+        if campaign.record.curve:
+            print(f"going on after {campaign.record.num_run} inputs", file=sys.stderr)
+        with Status(inputs, seconds) as status:
+            is_done = campaign.run(num_inputs=inputs, max_seconds=seconds, on_batch=status)
+        numbers = report.write(campaign)
+    print(
+        f"inputs: {numbers['inputs']} mutants of {numbers['seeds']} seeds, "
+        f"{numbers['inputs_per_second']:.0f} per second"
+    )
+    print(f"edges: {numbers['edges']} of {numbers['edges_of_target']}", end="")
+    print(f", {numbers['edges'] - numbers['edges_of_seeds']} more than the seeds")
+    print(f"bugs: {len(numbers['bugs'])} ({numbers['failing_inputs']} inputs)")
+    print(f"report: {campaign.out / 'report.html'}")
+    if not is_done:
+        print("stopped; repeat the command to go on", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+@app.command()
+def coverage(
+    target: Annotated[str, typer.Argument(help="A target that was built with --coverage.")],
+    files: Annotated[list[Path], typer.Argument(help="Inputs, or folders of inputs.")],
+    out: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("coverage"),
+) -> None:
+    """Show line by line what inputs reach, as pages."""
+    from aloex.apps.fuzz import coverage as lines
+    from aloex.apps.fuzz.target import Target
+
+    totals = lines.write(Target.load(target), files_in(files), out)
+    for kind, (covered, count) in totals.items():
+        print(f"{kind}: {covered} of {count} ({covered / max(count, 1):.0%})")
+    print(f"pages: {out / 'index.html'}")
+
+
+def one_of(known: dict[str, Any], name: str, option: str) -> Any:
+    """What goes by a name."""
+    require(name in known, f"{option} must be one of {', '.join(known)}, got {name!r}")
+    return known[name]
+
+
+def whole_numbers(text: str, option: str) -> tuple[int, ...]:
+    """Numbers with commas between them."""
+    try:
+        return tuple(int(word) for word in text.split(","))
+    except ValueError:
+        raise InputError(f"{option} must be numbers such as 10 or 1,3,10, got {text!r}") from None
 
 
 def files_in(places: list[Path]) -> list[Path]:

@@ -30,8 +30,10 @@ KINDS = {
     "configure": "a list of commands, each a list of words",
 }
 COVERAGE = ["-O2", "-g", "-fPIC", "-fsanitize=fuzzer-no-link"]
+LINES = ["-O1", "-g", "-fprofile-instr-generate", "-fcoverage-mapping"]
 ASAN = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,fuzzer-no-link"]
 WHY = re.compile(r"undefined reference|error: (?!linker command)")  # the line that tells most
+TIMES = ("", ", twice", ", three times")
 PACKAGES = "clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19"
 
 
@@ -91,10 +93,12 @@ def build(
     out: Path | None = None,
     *,
     asan: bool = False,
+    coverage: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Target:
     """Build a target into `out` (build/targets/<name>), unless it is there and up to date.
 
+    `asan` and `coverage` ask for the binaries of these names, beside those that are always made.
     `tell` is called with a line at the beginning of each step.
     """
     out = BUILT / recipe.name if out is None else out
@@ -106,10 +110,12 @@ def build(
         fingerprint = fingerprint_of(recipe, clang)
         with suppress(InputError):  # not built yet, or damaged
             target = Target.load(out)
-            if fingerprint and target.fingerprint == fingerprint and (target.asan or not asan):
-                return target
+            if fingerprint and target.fingerprint == fingerprint:
+                if (target.asan or not asan) and (target.coverage or not coverage):
+                    return target
+                asan, coverage = asan or bool(target.asan), coverage or bool(target.coverage)
         (out / "target.json").unlink(missing_ok=True)  # a half-done build is no target
-        return build_anew(recipe, out, clang, fingerprint, asan, tell)
+        return build_anew(recipe, out, clang, fingerprint, asan, coverage, tell)
 
 
 def build_anew(
@@ -118,6 +124,7 @@ def build_anew(
     clang: str,
     fingerprint: str,
     asan: bool,
+    coverage: bool,
     tell: Callable[[str], None],
 ) -> Target:
     """The steps, in order."""
@@ -140,7 +147,7 @@ def build_anew(
     files = match(tree, recipe.sources) + match(recipe.folder.absolute(), recipe.harness)
     flags = [*recipe.flags, *(f"-I{tree / folder}" for folder in recipe.include)]
 
-    tell(f"3 of 4: {len(files)} files to compile{', twice' if asan else ''}")
+    tell(f"3 of 4: {len(files)} files to compile{TIMES[asan + coverage]}")
     objects = compile_all(clang, files, [*COVERAGE, *flags], out / "objects", log)
     libraries = [f"-l{name}" for name in recipe.libraries]
     link = lambda name, *words: run([plus(clang), *words, *libraries, "-o", str(out / name)], log)
@@ -149,6 +156,9 @@ def build_anew(
     if asan:
         objects = compile_all(clang, files, [*ASAN, *flags], out / "objects", log)
         link("asan", "-fsanitize=address,fuzzer", *objects)
+    if coverage:
+        objects = compile_all(clang, files, [*LINES, *flags], out / "objects", log)
+        link("coverage", "-fsanitize=fuzzer", "-fprofile-instr-generate", *objects)
     shutil.rmtree(out / "objects")
     tell("4 of 4: seeds")
     seeds = gather_seeds(recipe, tree, out / "seeds", log)
@@ -157,6 +167,7 @@ def build_anew(
         library=out / "library.so",
         fuzzer=out / "fuzzer",
         asan=out / "asan" if asan else None,
+        coverage=out / "coverage" if coverage else None,
         seeds=seeds,
         max_len=recipe.max_len,
         source=source,
@@ -246,7 +257,7 @@ def fingerprint_of(recipe: Recipe, clang: str) -> str:
     if not recipe.package:
         return ""
     said = subprocess.run([clang, "--version"], capture_output=True, text=True).stdout
-    parts = [said, repr((COVERAGE, ASAN)), recipe.name]
+    parts = [said, repr((COVERAGE, ASAN, LINES)), recipe.name]
     files = sorted(path for path in recipe.folder.iterdir() if path.is_file())
     content = [path.read_bytes() for path in files]
     return hashlib.sha256(b"\0".join([*(part.encode() for part in parts), *content])).hexdigest()

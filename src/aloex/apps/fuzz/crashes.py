@@ -22,6 +22,7 @@ from pathlib import Path
 
 from aloex.apps.fuzz.executor import Failure, Status
 from aloex.apps.fuzz.target import Target
+from aloex.learning.run_folder import write_file
 
 NUM_FRAMES = 3  # that must agree
 MAX_KEPT = 10  # inputs of one bug
@@ -67,7 +68,8 @@ class Crashes:
         path = self.folder / f"{failure.status.name.lower()}-{digest}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            is_known = path.exists()
+            about = path.with_suffix(".json")  # written last: without it, the input is not known
+            is_known = about.exists()
             path.write_bytes(data)
             crash = self._classify(path, failure)
             if is_known:
@@ -76,7 +78,7 @@ class Crashes:
             if self.bugs[crash.bug] > MAX_KEPT:
                 path.unlink()
             else:
-                path.with_suffix(".json").write_text(json.dumps(asdict(crash), indent=1) + "\n")
+                write_file(about, json.dumps(asdict(crash), indent=1) + "\n")
             return crash
         except OSError:
             self.num_lost += 1
@@ -97,6 +99,14 @@ class Crashes:
             stack=stack,
             reproduce=shlex.join(self.target.command(path.absolute())),
         )
+
+
+def place(failure: Failure) -> str:
+    """Where and how it failed, as far as the executor saw: enough to tell most bugs apart."""
+    # Where a loop was stopped is chance: what called it is not.
+    is_hang = failure.status == Status.HANG
+    frames = failure.frames[-NUM_FRAMES:] if is_hang else failure.frames[:NUM_FRAMES]
+    return " ".join([ending(failure), *map(hex, frames)])
 
 
 def triage(target: Target, path: Path, failure: Failure) -> tuple[str, list[str]] | None:

@@ -1,0 +1,178 @@
+"""Mutators: from seeds to new inputs. Here are those without a model, which any model has to beat.
+
+Mutant i of a run is a function of the run's seed, of i and of the seeds it may start from. It does
+not matter in which batches the mutants are asked for:
+
+    origin    uniform among the seeds that have a byte to change
+    edits     one of the numbers given, each as likely
+    position  uniform after the first `keep` bytes, drawn anew for each edit
+    value     by the mutator: `other_byte`, `any_byte`, `byte_of_another` seed
+
+A position may be drawn twice. The later edit then counts; both look at the byte of the seed.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+
+from aloex.apps.fuzz.executor import Inputs
+from aloex.errors import require
+
+BLOCK = 1024  # mutants whose random numbers are drawn together
+EDITS = (1, 3, 10, 30, 100)  # no single number is best for all targets
+
+Repair = Callable[[bytes], bytes]
+
+
+class Mutants(NamedTuple):
+    """n inputs and where they come from.
+
+    Mutant i is seeds[origin[i]] with positions[first[i] : first[i + 1]] set to the values there, in
+    this order, and repaired if the mutator does that.
+    """
+
+    inputs: Inputs
+    origin: Int[np.ndarray, " n"]
+    first: Int[np.ndarray, " n_plus_1"]
+    positions: Int[np.ndarray, " edits"]
+    values: UInt8[np.ndarray, " edits"]
+
+    def input(self, i: int) -> bytes:
+        """Mutant i."""
+        return self.inputs.data[self.inputs.bounds[i] : self.inputs.bounds[i + 1]].tobytes()
+
+    def edits(self, i: int) -> list[tuple[int, int]]:
+        """Position and value of each edit of mutant i."""
+        part = slice(self.first[i], self.first[i + 1])
+        return list(zip(self.positions[part].tolist(), self.values[part].tolist(), strict=True))
+
+
+class Mutator(Protocol):
+    """What a campaign asks for mutants."""
+
+    def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
+        """Mutants start..start + n - 1."""
+        ...
+
+
+class Edits(NamedTuple):
+    """Places to edit, a row each, and a number in [0, 1) to choose the value by."""
+
+    seeds: Sequence[bytes]
+    origin: Int[np.ndarray, " edits"]
+    position: Int[np.ndarray, " edits"]
+    current: UInt8[np.ndarray, " edits"]
+    chance: Float[np.ndarray, " edits"]
+
+
+def any_byte(edits: Edits) -> UInt8[np.ndarray, " edits"]:
+    """Uniform among all 256 values."""
+    return (256 * edits.chance).astype(np.uint8)
+
+
+def other_byte(edits: Edits) -> UInt8[np.ndarray, " edits"]:
+    """Uniform among the 255 values that the seed does not have there."""
+    return edits.current + np.uint8(1) + (255 * edits.chance).astype(np.uint8)
+
+
+def byte_of_another(edits: Edits) -> UInt8[np.ndarray, " edits"]:
+    """The byte there of another seed, uniform among those long enough; `other_byte` if none is."""
+    sizes = np.array([len(x) for x in edits.seeds])
+    start = np.cumsum(sizes) - sizes
+    longest_first = np.argsort(-sizes, kind="stable")
+    rank = np.argsort(longest_first)
+    # Seeds that reach the position come first in this order; leave out the origin.
+    num_long = np.searchsorted(-sizes[longest_first], -edits.position, side="left")
+    others = num_long - 1
+    drawn = (others * edits.chance).astype(np.int64)
+    drawn += drawn >= rank[edits.origin]
+    drawn = longest_first[np.where(others > 0, drawn, rank[edits.origin])]
+    data = np.frombuffer(b"".join(edits.seeds), np.uint8)
+    return np.where(others > 0, data[start[drawn] + edits.position], other_byte(edits))
+
+
+@dataclass(frozen=True)
+class RandomEdits:
+    """Bytes at random places, with values chosen by `choose`; see the top of this file."""
+
+    choose: Callable[[Edits], UInt8[np.ndarray, " edits"]] = other_byte
+    seed: int = 0
+    edits: tuple[int, ...] = EDITS
+    keep: int = 0
+    repair: Repair | None = None
+
+    def __post_init__(self):
+        require(self.seed >= 0, f"the seed must not be negative, got {self.seed}")
+        good = len(self.edits) > 0 and min(self.edits) >= 1
+        require(good, f"edits must be numbers of at least 1, got {self.edits}")
+        require(self.keep >= 0, f"the number of bytes to keep must be at least 0, got {self.keep}")
+
+    def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
+        """Mutants start..start + n - 1."""
+        room = np.array([len(x) - self.keep for x in seeds])
+        usable = np.flatnonzero(room > 0)
+        why = f"longer than the {self.keep} bytes to keep" if self.keep else "with a byte to change"
+        require(len(usable) > 0, f"mutants need a seed {why}; none of the {len(seeds)} seeds is")
+        chances = draw(self.seed, self.edits, start, n)
+        origin = usable[(len(usable) * chances.origin).astype(np.int64)]
+        chosen = [seeds[i] for i in origin]
+        data = np.frombuffer(bytearray().join(chosen), np.uint8)
+        bounds = np.concatenate([[0], np.cumsum((room + self.keep)[origin])])
+
+        origins = np.repeat(origin, chances.num_edits)
+        positions = self.keep + (room[origins] * chances.position).astype(np.int64)
+        places = np.repeat(bounds[:-1], chances.num_edits) + positions
+        values = self.choose(Edits(seeds, origins, positions, data[places], chances.value))
+        data[places] = values  # where a place occurs twice, numpy leaves the last value
+        inputs = repaired(Inputs(data, bounds), self.repair)
+        first = np.concatenate([[0], np.cumsum(chances.num_edits)])
+        return Mutants(inputs, origin, first, positions, values)
+
+
+Uniform = partial(RandomEdits, other_byte)
+Posmarg = partial(RandomEdits, byte_of_another)
+MUTATORS = {"uniform": Uniform, "posmarg": Posmarg}
+
+
+class Chances(NamedTuple):
+    """The random numbers of n mutants, all in [0, 1) but `num_edits`."""
+
+    origin: Float[np.ndarray, " n"]
+    num_edits: Int[np.ndarray, " n"]
+    position: Float[np.ndarray, " edits"]
+    value: Float[np.ndarray, " edits"]
+
+
+def draw(seed: int, edits: Sequence[int], start: int, n: int) -> Chances:
+    """The random numbers of mutants start..start + n - 1."""
+    blocks = range(start // BLOCK, -(-(start + n) // BLOCK))
+    parts = [draw_block(seed, tuple(edits), block, start, start + n) for block in blocks]
+    parts = parts or [draw_block(seed, tuple(edits), 0, 0, 0)]
+    return Chances(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def draw_block(seed: int, edits: tuple[int, ...], block: int, start: int, stop: int) -> Chances:
+    """Those of one block that are also among mutants start..stop - 1."""
+    # The block is the high word of the generator's counter: streams that never meet.
+    rng = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, block]))
+    origin = rng.random(BLOCK)
+    num_edits = np.array(edits)[(len(edits) * rng.random(BLOCK)).astype(np.int64)]
+    first = np.concatenate([[0], np.cumsum(num_edits)])
+    position, value = rng.random((2, first[-1]))
+    of = np.clip([start - block * BLOCK, stop - block * BLOCK], 0, BLOCK)
+    mutants, rows = slice(*of), slice(*first[of])
+    return Chances(origin[mutants], num_edits[mutants], position[rows], value[rows])
+
+
+def repaired(inputs: Inputs, repair: Repair | None) -> Inputs:
+    """Each input after the repair."""
+    if repair is None:
+        return inputs
+    pieces = np.split(inputs.data, inputs.bounds[1:-1]) if len(inputs.bounds) > 1 else []
+    whole = [repair(piece.tobytes()) for piece in pieces]
+    data = np.frombuffer(b"".join(whole), np.uint8)
+    return Inputs(data, np.cumsum([0, *map(len, whole)]))

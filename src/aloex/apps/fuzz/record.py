@@ -1,0 +1,74 @@
+"""What is known of a campaign: all of it comes from the lines of its journal.
+
+A line tells of one batch. The first batch are the seeds, numbered from -n to -1; mutants are
+numbered from 0.
+
+    stop      mutants run so far            seconds   of work so far
+    found     inputs with new coverage: number, input (its hash), from (its parent's hash), edits,
+              new_edges, features (the new ones)
+    failed    inputs that did not end well: number, place, bug; the first of a place in full
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Point(NamedTuple):
+    """What was covered after so many mutants."""
+
+    inputs: int
+    seconds: float
+    edges: int
+    features: int
+
+
+@dataclass
+class Record:
+    """The lines so far, summed up."""
+
+    num_seeds: int
+    num_run: int = 0  # mutants
+    seconds: float = 0.0
+    found: list[dict[str, Any]] = field(default_factory=list)
+    failing_seeds: set[int] = field(default_factory=set)
+    bugs: Counter[str] = field(default_factory=Counter)  # how many inputs of each
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)  # their bug, how many inputs
+    crashes: dict[str, dict[str, Any]] = field(default_factory=dict)  # the first of each bug
+    curve: list[Point] = field(default_factory=list)  # after the seeds, then after each finding
+
+    @property
+    def now(self) -> Point:
+        """The state of things."""
+        last = self.curve[-1] if self.curve else Point(0, 0.0, 0, 0)
+        return last._replace(inputs=self.num_run, seconds=self.seconds)
+
+    def add(self, row: dict[str, Any]) -> None:
+        """One more line."""
+        self._add_found(row)
+        for failed in row["failed"]:
+            self.bugs[failed["bug"]] += 1
+            bug, count = self.places.get(failed["place"], (failed["bug"], 0))
+            self.places[failed["place"]] = bug, count + 1
+            self.crashes.setdefault(failed["bug"], failed)
+            if failed["number"] < 0:
+                self.failing_seeds.add(self.num_seeds + failed["number"])
+        self.num_run, self.seconds = row["stop"], row["seconds"]
+
+    def _add_found(self, row: dict[str, Any]) -> None:
+        _, _, edges, features = self.now
+        speed = (row["seconds"] - self.seconds) / max(row["stop"] - self.num_run, 1)
+        for found in row["found"]:
+            self.found.append({**found, "features": len(found["features"])})
+            edges += found["new_edges"]
+            features += len(found["features"])
+            if found["number"] >= 0:  # its own time is not known: all in a batch take the same
+                inputs = found["number"] + 1
+                seconds = self.seconds + speed * (inputs - self.num_run)
+                self.curve.append(Point(inputs, round(seconds, 4), edges, features))
+        if row["stop"] == 0:
+            self.curve.append(Point(0, row["seconds"], edges, features))
+
+    def edges_after(self, inputs: int) -> int:
+        """Edges covered by the seeds and so many mutants."""
+        return max((point.edges for point in self.curve if point.inputs <= inputs), default=0)
