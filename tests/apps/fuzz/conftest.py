@@ -25,7 +25,14 @@ def clang() -> str:
 def tiny(clang, tmp_path_factory) -> Target:
     """tiny.c, with all that a build can make of it."""
     recipe = Recipe(name="tiny", folder=HERE, harness=["tiny.c"], max_len=4096)
-    return build(recipe, tmp_path_factory.mktemp("tiny"), asan=True)
+    return build(recipe, tmp_path_factory.mktemp("tiny"), asan=True, coverage=True)
+
+
+@pytest.fixture(scope="session")
+def stairs(clang, tmp_path_factory) -> Target:
+    """stairs.c, without what tells bugs apart at a cost."""
+    recipe = Recipe(name="stairs", folder=HERE, harness=["stairs.c"], max_len=4096)
+    return build(recipe, tmp_path_factory.mktemp("stairs"))
 
 
 @pytest.fixture(scope="session")

@@ -127,8 +127,10 @@ def name_frames(target: Target, failure: Failure) -> list[str]:
     offsets = [hex(pc) for pc in failure.frames]
     if not offsets or symbolizer() is None:
         return offsets
-    # Only the innermost is where it was; the others are where it would have gone on.
-    at = [hex(pc - (i > 0)) for i, pc in enumerate(failure.frames)]
+    # Where it would have gone on, so look one byte before; only the innermost is where it was,
+    # unless it called abort or exit, after which another function may begin.
+    has_called = failure.status == Status.CRASH and failure.signal in (0, signal.SIGABRT)
+    at = [hex(pc - (i > 0 or has_called)) for i, pc in enumerate(failure.frames)]
     said = run([symbolizer() or "", "--no-inlines", f"--obj={target.library}", *at]).stdout
     names = [block.splitlines()[0] for block in said.strip().split("\n\n") if block]
     if len(names) != len(offsets):

@@ -14,7 +14,7 @@ A position may be drawn twice. The later edit then counts; both look at the byte
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
@@ -51,6 +51,7 @@ class Mutants(NamedTuple):
         return list(zip(self.positions[part].tolist(), self.values[part].tolist(), strict=True))
 
 
+@runtime_checkable
 class Mutator(Protocol):
     """What a campaign asks for mutants."""
 

@@ -108,9 +108,9 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
     """The page as one file."""
     gained = numbers["edges"] - numbers["edges_of_seeds"]
     summary = (
-        f"{numbers['inputs']:,} mutants of {numbers['seeds']} seeds in {record.seconds:,.0f} seconds, "
-        f"{numbers['inputs_per_second']:,.0f} per second. They cover "
-        f"<b>{numbers['edges']:,}</b> of {numbers['edges_of_target']:,} edges, "
+        f"{numbers['inputs']:,} mutants of {numbers['seeds']} seeds in "
+        f"{record.seconds:,.0f} seconds, {numbers['inputs_per_second']:,.0f} per second. They "
+        f"cover <b>{numbers['edges']:,}</b> of {numbers['edges_of_target']:,} edges, "
         f"{gained:,} more than the seeds; {numbers['minimised']} inputs cover "
         f"them all (minimised/). <b>{len(record.bugs)}</b> ways to fail were found."
     )
