@@ -171,7 +171,7 @@ def run(
         found.inputs,
         out or Path("runs") / f"{loaded.name}-{mutator}",
         settings={
-            **{"mutator": mutator, "edits": chosen.edits, "keep": keep},
+            **{"mutator": mutator, "edits": ",".join(map(str, chosen.edits)), "keep": keep},
             **{"repair": repair, "seed": seed},
         },
         grow=grow,
@@ -184,13 +184,13 @@ def run(
             print(f"going on after {campaign.record.num_run} inputs", file=sys.stderr)
         with Status(inputs, seconds) as status:
             is_done = campaign.run(num_inputs=inputs, max_seconds=seconds, on_batch=status)
+        print(f"{status.line(campaign.record)}; writing the report", file=sys.stderr)
         numbers = report.write(campaign)
+    gained = numbers["edges"] - numbers["edges_of_seeds"]
+    print(f"inputs: {numbers['inputs']} mutants of {numbers['seeds']} seeds")
     print(
-        f"inputs: {numbers['inputs']} mutants of {numbers['seeds']} seeds, "
-        f"{numbers['inputs_per_second']:.0f} per second"
+        f"edges: {numbers['edges']} of {numbers['edges_of_target']}, {gained} more than the seeds"
     )
-    print(f"edges: {numbers['edges']} of {numbers['edges_of_target']}", end="")
-    print(f", {numbers['edges'] - numbers['edges_of_seeds']} more than the seeds")
     print(f"bugs: {len(numbers['bugs'])} ({numbers['failing_inputs']} inputs)")
     print(f"report: {campaign.out / 'report.html'}")
     if not is_done:

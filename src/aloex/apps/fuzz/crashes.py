@@ -29,6 +29,7 @@ MAX_KEPT = 10  # inputs of one bug
 MAX_TRIAGE = 60  # seconds
 
 ERROR = re.compile(r"ERROR: (?:AddressSanitizer|libFuzzer): ([\w-]+)")
+VAGUE = ("deadly", "fuzz", "requested")  # a deadly signal, the target exited, too much memory
 FRAME = re.compile(r"^ +#\d+ 0x[0-9a-f]+ in (\S+)", re.MULTILINE)
 NOT_THE_TARGET = re.compile(r"__asan|__interceptor|__sanitizer|^fuzzer::|^raise$|^abort$")
 ENTRY = "LLVMFuzzerTestOneInput"
@@ -119,7 +120,8 @@ def triage(target: Target, path: Path, failure: Failure) -> tuple[str, list[str]
     if error is None:
         return None
     first_stack = said[error.start() :].split("\n\n")[0]  # others tell where it was allocated
-    return error[1], of_target(FRAME.findall(first_stack))
+    kind = ending(failure) if error[1] in VAGUE else error[1]
+    return kind, of_target(FRAME.findall(first_stack))
 
 
 def name_frames(target: Target, failure: Failure) -> list[str]:

@@ -109,16 +109,15 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
     gained = numbers["edges"] - numbers["edges_of_seeds"]
     summary = (
         f"{numbers['inputs']:,} mutants of {numbers['seeds']} seeds in "
-        f"{record.seconds:,.0f} seconds, {numbers['inputs_per_second']:,.0f} per second. They "
+        f"{record.seconds:,.1f} seconds, {numbers['inputs_per_second']:,.0f} per second. They "
         f"cover <b>{numbers['edges']:,}</b> of {numbers['edges_of_target']:,} edges, "
         f"{gained:,} more than the seeds; {numbers['minimised']} inputs cover "
         f"them all (minimised/). <b>{len(record.bugs)}</b> ways to fail were found."
     )
     with rc_context(STYLE):
         coverage, found = encode(draw_coverage(record)), encode(draw_found(record))
-    source = f" ({numbers['source']})" if numbers["source"] else ""
     return PAGE.format(
-        target=html.escape(numbers["target"] + source),
+        target=html.escape(numbers["target"]),
         summary=summary,
         coverage=coverage,
         bugs=bug_table(record),
@@ -128,7 +127,7 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
         "Each of them is in journal.jsonl, with its parent.",
         settings="".join(
             f"<tr><td>{html.escape(key)}</td><td>{html.escape(str(value))}</td></tr>"
-            for key, value in numbers["settings"].items()
+            for key, value in {"source": numbers["source"], **numbers["settings"]}.items()
         ),
         command=f"Made by <code>{html.escape(numbers['command'])}</code>",
     )
@@ -170,7 +169,8 @@ def draw_found(record: Record) -> Figure:
     left, right = figure.subplots(1, 2)
     mutants = [found["edits"] for found in record.found if found["number"] >= 0]
     counts = sorted(Counter(map(len, mutants)).items())
-    left.bar([str(edits) for edits, _ in counts], [count for _, count in counts], color=BLUE)
+    numbers, heights = [str(edits) for edits, _ in counts], [count for _, count in counts]
+    left.bar(numbers, heights, color=BLUE, width=0.6)
     left.set(xlabel="edits", ylabel="mutants", title="number of edits")
     positions = [position for edits in mutants for position, _ in edits]
     weights = [1 / len(edits) for edits in mutants for _ in edits]
