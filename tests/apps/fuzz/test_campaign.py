@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 from aloex.apps.fuzz import campaign as campaigns
-from aloex.apps.fuzz import crashes, journal, seeds
+from aloex.apps.fuzz import crashes, journal, seeds, worker
 from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.crashes import MAX_KEPT
 from aloex.apps.fuzz.executor import Executor
 from aloex.apps.fuzz.mutators import Uniform
+from aloex.apps.fuzz.target import Target
 from aloex.errors import AloexError, CheckpointError, InputError
 
 SEEDS = [b"--------", b"abcdefghijkl", b"short", b""]
@@ -219,11 +220,12 @@ def test_a_full_disk_loses_nothing(stairs, whole, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(journal.os, "write", full)
-    with pytest.raises(AloexError, match="No space left on device; mend that and repeat"):
-        run_in(tmp_path, stairs)
-    monkeypatch.undo()
-    assert 1 < len((tmp_path / "journal.jsonl").read_bytes().splitlines()) < 8
-    run_in(tmp_path, stairs)
+    with open_in(tmp_path, stairs) as campaign:
+        with pytest.raises(AloexError, match="No space left on device; mend that and repeat"):
+            campaign.run(num_inputs=NUM_INPUTS)
+        assert 1 < len(told_in(tmp_path)) < 8
+        monkeypatch.undo()
+        assert campaign.run(num_inputs=NUM_INPUTS)
     assert_same(tmp_path, whole)
 
 
@@ -266,6 +268,43 @@ def test_damage_is_told(stairs, whole, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(AloexError, match=r"cannot write to .*: (Not a directory|File exists)"):
         open_in(tmp_path / "file", stairs)
+
+
+def test_large_seeds_are_mutated_in_parts(stairs, whole, tmp_path, monkeypatch):
+    monkeypatch.setattr(campaigns, "MAX_BYTES", 1000)
+    rows = run_in(tmp_path, stairs)
+    assert len(rows) > 20
+    found = lambda rows: [x for row in rows[1:] for x in row["found"] + row["failed"]]
+    assert sorted(map(str, found(rows))) == sorted(map(str, found(told_in(whole))))
+
+
+def test_an_interrupt_drops_the_batch(stairs, whole, tmp_path):
+    def interrupt(record):
+        if record.num_run in (500, 1500):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    for _ in range(3):
+        with open_in(tmp_path, stairs) as campaign:
+            is_done = campaign.run(num_inputs=NUM_INPUTS, on_batch=interrupt)
+            assert is_done == (campaign.record.num_run == NUM_INPUTS)
+    assert is_done
+    assert_same(tmp_path, whole)
+
+
+def test_targets_that_cannot_be_used(clang, tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "MAX_START", 0.5)
+    test = "int LLVMFuzzerTestOneInput(const char *data, long size) { return 0; }\n"
+    first = "__attribute__((constructor)) static void first(void) { sleep(1000); }\n"
+    for name, source, words in (
+        ("plain", test, "has no coverage counters"),
+        ("hanging", "#include <unistd.h>\n" + first + test, "died or hung as it was loaded"),
+    ):
+        (tmp_path / f"{name}.c").write_text(source)
+        library = tmp_path / f"{name}.so"
+        subprocess.run([clang, "-shared", "-fPIC", library.with_suffix(".c"), "-o", library])
+        with pytest.raises(InputError, match=words):
+            open_in(tmp_path / "out", Target.load(library))
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_target_that_always_fails(stairs, tmp_path):

@@ -32,6 +32,7 @@ from aloex.learning.progress import StopSignals
 from aloex.learning.run_folder import write_file
 
 BATCH = 4000  # mutants
+MAX_BYTES = 1 << 28  # of mutants in memory, about
 
 # Tells of an input by its place in a batch: its bytes, and whose mutant it is by which edits.
 Describe = Callable[[int], tuple[bytes, dict[str, Any]]]
@@ -81,6 +82,8 @@ class Campaign:
             with writing_to(out):
                 (out / "corpus").mkdir(parents=True, exist_ok=True)
                 self.journal = Journal(out / "journal.jsonl", self.settings)
+                for path in (out / "corpus").glob(".*.writing"):  # of a process that was killed
+                    path.unlink()
         except BaseException:
             self.executor.close()
             raise
@@ -105,26 +108,35 @@ class Campaign:
         max_seconds: float | None = None,
         on_batch: Callable[[Record], None] = lambda record: None,
     ) -> bool:
-        """Go on until there were so many mutants or seconds; False if a signal came before.
+        """Go on until there were so many mutants or seconds; False if interrupted before.
 
-        Both count from the campaign's beginning. `on_batch` is called after each batch.
+        Both count from the campaign's beginning. `on_batch` is called after each batch. The batch
+        that an interrupt cuts short is run again next time.
         """
         record = self.record
         try:
-            with StopSignals() as signals:
-                if not record.curve:
+            if not record.curve:
+                with self._whole_batch():
                     self._run_seeds()
-                    on_batch(record)
-                self._start_pool()
-                while not _is_over(record, num_inputs, max_seconds):
-                    if signals.received:
-                        return False
-                    stop = (record.num_run // self.batch + 1) * self.batch
-                    self._run_mutants(stop if num_inputs is None else min(stop, num_inputs))
-                    on_batch(record)
-                return True
-        except KeyboardInterrupt:  # the second: the batch is dropped, to be run next time
+                on_batch(record)
+            self._start_pool()
+            while not _is_over(record, num_inputs, max_seconds):
+                with self._whole_batch():
+                    self._run_mutants(num_inputs)
+                on_batch(record)
+            return True
+        except KeyboardInterrupt:
             return False
+
+    @contextmanager
+    def _whole_batch(self) -> Iterator[None]:
+        """What a batch covered is forgotten again if its line was not written."""
+        seen, num_rows = self.executor.seen.copy(), self.record.num_rows
+        try:
+            yield
+        finally:
+            if self.record.num_rows == num_rows:
+                self.executor.seen[:] = seen
 
     def _run_seeds(self) -> None:
         start = time.monotonic()
@@ -155,10 +167,13 @@ class Campaign:
                 self._names.append(found["input"])
             self._num_seen += 1
 
-    def _run_mutants(self, stop: int) -> None:
-        """A batch, or the rest of it if the campaign had ended within it."""
+    def _run_mutants(self, num_inputs: int | None) -> None:
+        """A batch, or what is left of it; a part of it if it is too large for the memory."""
         start, first = time.monotonic(), self.record.num_run
-        self._grow_pool(before=first // self.batch * self.batch)
+        begin = first // self.batch * self.batch
+        self._grow_pool(before=begin)
+        fitting = first + 1 + MAX_BYTES // max(1, int(np.mean([len(x) for x in self._pool])))
+        stop = min(begin + self.batch, fitting, fitting if num_inputs is None else num_inputs)
         mutants = self.mutator.mutate(self._pool, first, stop - first)
         outcomes = self.executor.run(mutants.inputs)
         origin = lambda i: {"from": self._names[mutants.origin[i]], "edits": mutants.edits(i)}
@@ -179,8 +194,11 @@ class Campaign:
             failed = self._triage(first, outcomes.failures, describe)
             seconds = round(self.record.seconds + time.monotonic() - start, 4)
             row = {"stop": stop, "seconds": seconds, "found": found, "failed": failed}
-            self.journal.append(row)
-        self.record.add(row)
+            with StopSignals() as signals:  # what is written and what we know stay the same
+                self.journal.append(row)
+                self.record.add(row)
+        if signals.received:
+            raise KeyboardInterrupt
 
     def _triage(self, first: int, failures: list[Failure], describe: Describe) -> list[dict]:
         """Which bugs they are; some of each place are kept and looked at closely, at a cost."""

@@ -44,8 +44,13 @@ class Journal:
     def append(self, row: dict[str, Any]) -> None:
         """Add a row; when this returns, it is safe from whatever happens to this process."""
         line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
-        while line:
-            line = line[os.write(self._fd, line) :]
+        size = os.fstat(self._fd).st_size
+        try:
+            while line:
+                line = line[os.write(self._fd, line) :]
+        except OSError:
+            os.truncate(self._fd, size)
+            raise
 
     def _lock(self) -> None:
         try:

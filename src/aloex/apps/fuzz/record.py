@@ -28,6 +28,7 @@ class Record:
     """The lines so far, summed up."""
 
     num_seeds: int
+    num_rows: int = 0  # lines
     num_run: int = 0  # mutants
     seconds: float = 0.0
     found: list[dict[str, Any]] = field(default_factory=list)
@@ -54,6 +55,7 @@ class Record:
             if failed["number"] < 0:
                 self.failing_seeds.add(self.num_seeds + failed["number"])
         self.num_run, self.seconds = row["stop"], row["seconds"]
+        self.num_rows += 1
 
     def _add_found(self, row: dict[str, Any]) -> None:
         _, _, edges, features = self.now

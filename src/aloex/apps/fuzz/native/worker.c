@@ -131,7 +131,7 @@ static void child(uint32_t from, uint32_t to, int alone, pid_t parent) {
 
 // Run inputs from..to and return how the child ended; *is_late tells that it was killed for time.
 static int run_child(uint32_t from, uint32_t to, int alone, int *is_late) {
-  const double grace = 0.2;  // from the request to report to the kill
+  const double grace = 1;  // from the request to report to the kill
   arena->current = from;
   arena->is_oom = 0;
   pid_t parent = getpid(), pid = fork();
