@@ -190,8 +190,10 @@ def test_killed_and_interrupted_from_outside(stairs, tmp_path):
         wait_for_lines(out / "journal.jsonl", 5)
         process.kill()
     before = (out / "journal.jsonl").read_bytes()
+    # A shell's background jobs ignore SIGINT, and what they start inherits that.
+    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
-        endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed
     ) as process:
         wait_for_lines(out / "journal.jsonl", before.count(b"\n") + 3)
         process.send_signal(signal.SIGINT)
