@@ -191,9 +191,9 @@ def test_killed_and_interrupted_from_outside(stairs, tmp_path):
         process.kill()
     before = (out / "journal.jsonl").read_bytes()
     # A shell's background jobs ignore SIGINT, and what they start inherits that.
-    heed = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    heeding = ["env", "--default-signal=INT", *endless]
     with subprocess.Popen(
-        endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed
+        heeding, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         wait_for_lines(out / "journal.jsonl", before.count(b"\n") + 3)
         process.send_signal(signal.SIGINT)
