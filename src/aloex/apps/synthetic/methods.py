@@ -73,7 +73,7 @@ TUNED = {  # where the paper gives a grid, a point of it; `aloex synthetic tune`
     "pcd": {"num_sweeps": 10, "restart": 0.05},
     "cd": {"num_sweeps": 10},
 }
-BEST = {  # what `aloex synthetic tune` found worth having; `ablation` takes ALOE's apart
+BEST = {  # what short runs found worth having; `tune` and `ablation` measure it
     "aloe": {
         "num_steps": 12_000,
         "batch_size": 8192,
@@ -92,7 +92,7 @@ BEST = {  # what `aloex synthetic tune` found worth having; `ablation` takes ALO
         "lookahead": 2,
     },
     "pcd": {
-        "num_steps": 14_400,  # as many seconds as ALOE's
+        "num_steps": 14_400,  # meant to take as many seconds as ALOE's
         "batch_size": 8192,
         "num_chains": 8192,
         "every": 4,
