@@ -20,22 +20,14 @@ from aloex.apps.fuzz import formats, minimise
 from aloex.apps.fuzz.campaign import Campaign, read_input, writing_to
 from aloex.apps.fuzz.record import Record
 from aloex.apps.fuzz.status import speed
+from aloex.apps.html_page import html_page
 from aloex.apps.results import provenance
 from aloex.learning.run_folder import write_file
 
 BLUE, GREY, ORANGE = "#2a6fbb", "#6b6b6b", "#e8871e"
 STYLE: Any = {"font.size": 10, "axes.titlesize": 11}
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Fuzzing {target}</title><style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222; }}
-img {{ max-width: 100%; }} h1, h2 {{ line-height: 1.2; }}
-table {{ border-collapse: collapse; width: 100%; margin: 1rem 0; }}
-td, th {{ padding: .3rem .8rem; text-align: left; vertical-align: top;
-       border-bottom: 1px solid #ddd; }}
-td.n, th.n {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-code {{ font-size: .85em; overflow-wrap: anywhere; }}
-</style></head><body>
+CSS = "code { font-size: .85em; overflow-wrap: anywhere; }\n"
+BODY = """\
 <h1>Fuzzing {target}</h1>
 <p>{summary}</p>
 <h2>Coverage</h2>
@@ -51,7 +43,6 @@ inputs is logarithmic, has more to find.</p>
 <h2>Settings</h2>
 <table>{settings}</table>
 <p>{command}</p>
-</body></html>
 """
 
 
@@ -116,7 +107,7 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
     )
     with rc_context(STYLE):
         coverage, found = encode(draw_coverage(record)), encode(draw_found(record))
-    return PAGE.format(
+    body = BODY.format(
         target=html.escape(numbers["target"]),
         summary=summary,
         coverage=coverage,
@@ -131,6 +122,7 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
         ),
         command=f"Made by <code>{html.escape(numbers['command'])}</code>",
     )
+    return html_page(f"Fuzzing {numbers['target']}", body, CSS)
 
 
 def bug_table(record: Record) -> str:

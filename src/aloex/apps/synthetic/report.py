@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from aloex.apps.html_page import html_page
 from aloex.apps.synthetic import draw, evaluate, figures, methods
 from aloex.apps.synthetic.data import DataSet
 from aloex.apps.synthetic.train import Problem, metrics, train
@@ -32,17 +33,8 @@ DEMO = {
 }
 SIZES = {"num_repeats": 5, "n": 2000}  # of MMD: half as many draws as in the study
 NUM_POINTS = 2000  # in a panel
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Aloex demo: {data}</title><style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222; }}
-img {{ max-width: 100%; }} h1, h2 {{ line-height: 1.2; }}
-table {{ border-collapse: collapse; width: 100%; margin: 1rem 0; }}
-td, th {{ padding: .3rem .8rem; text-align: left; vertical-align: top;
-       border-bottom: 1px solid #ddd; }}
-td:first-child, th:first-child {{ width: 16rem; }}
-td.n, th.n {{ text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-</style></head><body>
+CSS = "td:first-child, th:first-child { width: 16rem; }\n"
+BODY = """\
 <h1>A picture learned from bits: {data}</h1>
 <p>Points in the plane were turned into 32 bits each (16 per coordinate: a sign and a Gray code).
 From the bits alone, ALOE learned an energy <i>f</i> with <i>p(x) ~ exp f(x)</i>, and beside it a
@@ -72,7 +64,6 @@ each row is the state after one more edit, with the bit that it flipped in a fra
 <h2>How training went</h2>
 <img alt="training curves" src="data:image/png;base64,{curves}">
 <p>{reading}</p>
-</body></html>
 """
 
 
@@ -109,7 +100,7 @@ def write_report(out: Path, trained: Trained, scores: dict[str, Any], rows: list
             "curves": curves(rows),
         }
         encoded = {name: _encode(out / f"{name}.png", pictures[name]) for name in pictures}
-    page = PAGE.format(
+    body = BODY.format(
         data=html.escape(trained.about.data),
         steps=trained.settings.num_steps,
         batch_size=trained.settings.config.batch_size,
@@ -121,6 +112,7 @@ def write_report(out: Path, trained: Trained, scores: dict[str, Any], rows: list
         **encoded,
     )
     (out / "scores.json").write_text(json.dumps(scores, indent=1) + "\n")
+    page = html_page(f"Aloex demo: {trained.about.data}", body, CSS)
     (out / "report.html").write_text(page)
     return out / "report.html"
 
