@@ -14,7 +14,6 @@ from aloex.baselines import CD, PCD
 from aloex.energies import MLP
 from aloex.errors import InputError
 from aloex.kernels import Gibbs
-from aloex.learning.updates import mle_loss
 from aloex.spaces import Bits, Categorical
 from stats import assert_draws_match, compiled, flat_grads, randomised
 
@@ -188,22 +187,3 @@ def test_bad_arguments(arguments, message):
     if arguments.keys() <= {"num_kernel_steps", "ema_decay"}:
         with pytest.raises(InputError, match=message):
             CD(Gibbs(), **arguments)
-
-
-def test_all_chains_are_negatives_when_few_move():
-    """With every = 2, two of four examples move a chain, and f steps on the whole buffer."""
-    f = randomised(MLP, TINY, hidden=(4,))
-    x = TINY.enumerate()[jnp.array([0, 3, 5, 6])]
-    learner = build(PCD, Jump(), restart=0.0, every=2, ema_decay=0.0)
-    before = state_with_buffer(learner, f)
-    after, _ = learner.step(jax.random.key(0), before, x)
-    moved = np.flatnonzero((np.asarray(after.chains) != np.asarray(BUFFER)).any(axis=1))
-    assert len(moved) == 2
-    np.testing.assert_array_equal(after.chains[moved], 1 - BUFFER[moved])
-    grads = eqx.filter_grad(lambda f: mle_loss(f, x, after.chains)[0])(f)
-    found = jax.tree.leaves(eqx.filter(after.f, eqx.is_inexact_array))
-    expected = jax.tree.leaves(eqx.apply_updates(f, jax.tree.map(lambda g: -g, grads)))
-    for a, b in zip(found, expected, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
-    with pytest.raises(InputError, match="every must be at least 1, got 0"):
-        build(PCD, Jump(), every=0)

@@ -90,19 +90,14 @@ class PCD(_ContrastiveDivergence):
     The buffer is cut into as many stretches of equal length (give or take one) as there are
     examples in a batch. Every example goes on with a chain drawn from its own stretch, so no chain
     is picked twice, which would leave it open what is written back.
-
-    With `every` = n > 1 only every n-th example does so, and all chains serve as negatives: their
-    average costs less than moving them.
     """
 
     space: Space = eqx.field(static=True)
     num_chains: int = eqx.field(static=True, kw_only=True, default=10_000)
     restart: float = eqx.field(static=True, kw_only=True, default=0.05)
-    every: int = eqx.field(static=True, kw_only=True, default=1)
 
     def __check_init__(self):
         require(0 <= self.restart <= 1, f"restart is a probability in [0, 1], got {self.restart}")
-        require(self.every >= 1, f"every must be at least 1, got {self.every}")
 
     def init(self, key: Key[Array, ""], f: Energy) -> State:
         """The state before the first step, with chains drawn uniformly over the space."""
@@ -114,14 +109,13 @@ class PCD(_ContrastiveDivergence):
                 f"PCD's chains belong to one distribution, so it takes no condition, but got z of "
                 f"shape {z.shape}; use CD for conditional energies"
             )
-        keys = keys[:: self.every]
         keys_row, keys_start, keys_kernel = jax.vmap(lambda k: jax.random.split(k, 3))(keys).T
         rows = self._rows(keys_row, axis)
         starts = jax.vmap(self._start)(keys_start, chains[rows])
         x_neg = self._run(keys_kernel, starts, f, None)
         gather = (lambda a: jax.lax.all_gather(a, axis, tiled=True)) if axis else (lambda a: a)
         chains = chains.at[gather(rows)].set(gather(x_neg), unique_indices=True)
-        return (x_neg if self.every == 1 else chains), chains
+        return x_neg, chains
 
     def _rows(self, keys: Key[Array, " batch"], axis: str | None) -> Int[Array, " batch"]:
         """The chain that each example on this device goes on with."""

@@ -44,11 +44,9 @@ class Gibbs(eqx.Module):
 
     def step(self, key: Key[Array, ""], state: Cursor, f: Energy) -> tuple[Cursor, GibbsInfo]:
         """`num_sweeps` sweeps."""
-        num_changed = jnp.zeros((), jnp.int32)
-        for key_sweep in jax.random.split(key, self.num_sweeps):
-            state, changed = self._sweep(key_sweep, refresh(f, state), f)
-            num_changed = num_changed + changed
-        return state, GibbsInfo(num_changed)
+        sweep = lambda state, key: self._sweep(key, refresh(f, state), f)
+        state, changed = jax.lax.scan(sweep, state, jax.random.split(key, self.num_sweeps))
+        return state, GibbsInfo(jnp.sum(changed, dtype=jnp.int32))
 
     def _sweep(self, key, cursor: Cursor, f: Energy) -> tuple[Cursor, Int[Array, ""]]:
         dim = cursor.x.shape[0]

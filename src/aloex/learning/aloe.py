@@ -8,9 +8,9 @@ With `persistence` = L > 1 a draw of q lives for L steps: every step takes batch
 moves all by one kernel step, uses all as negatives, and gives the oldest, which have been through
 L kernel steps, to q as its targets. Negatives are better for the same work on q.
 
-With `num_f_steps` = F > 1 f takes F steps on the batch, and before each the kernel moves a part of
-the negatives, the new draws first. So q is drawn from and learned F times less often, and a step of
-f averages over F times as many negatives as the kernel, the dearest of all, has to move for it.
+With `num_f_steps` = F > 1 the batch is cut in F parts, those with the new draws first, and for each
+the kernel moves the negatives and f takes a step. So q, drawn from and learned F times less often,
+costs little beside the kernel.
 
 With `resample` the draws of q are resampled by their importance weights before the kernel takes
 them on. q(x) itself is a sum over trajectories, but with the proposal s_x as an auxiliary law every
@@ -145,26 +145,25 @@ class ALOE(ShardedLearner):
         return state._replace(q=q, opt_q=opt_q, chains=chains), info
 
     def _f_steps(self, keys, state: State, x, x_hat, z, mean) -> tuple[State, Array, tuple]:
-        """The kernel moves the negatives part by part, f steps after each: x_neg, mean losses."""
+        """Part by part the kernel moves the negatives and f steps: x_neg, mean losses."""
         trained, fixed = eqx.partition((state.f, state.ema_f, state.opt_f), eqx.is_array)
         # Every F-th row makes a part, so that it is the same however the batch is split on devices.
-        rounds = self.num_f_steps
-        cut = lambda rows: jnp.moveaxis(rows.reshape(-1, rounds, *rows.shape[1:]), 1, 0)
+        cut = lambda rows: jnp.moveaxis(rows.reshape(-1, self.num_f_steps, *rows.shape[1:]), 1, 0)
 
         def one(carry, part):
-            (trained, x_neg, step), (i, keys) = carry, part
+            (trained, step), (keys, x, x_hat, z) = carry, part
             f, ema_f, opt_f = eqx.combine(trained, fixed)
-            x_neg = x_neg.at[i].set(self._move(keys, x_neg[i], f, z))
+            x_neg = self._move(keys, x_hat, f, z)
             (f_loss, means), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
-                f, x, x_neg.reshape(x.shape), z
+                f, x, x_neg, z
             )
             f, opt_f = apply_gradients(self.optimizer_f, mean(grads), opt_f, f)
             ema_f = moving_average(ema_f, f, self.ema_decay, step)
             trained = eqx.filter((f, ema_f, opt_f), eqx.is_array)
-            return (trained, x_neg, step + 1), (f_loss, *means)
+            return (trained, step + 1), (x_neg, (f_loss, *means))
 
-        carry = (trained, cut(x_hat), state.step)
-        (trained, x_neg, step), losses = jax.lax.scan(one, carry, (jnp.arange(rounds), cut(keys)))
+        parts = jax.tree.map(cut, (keys, x, x_hat, z))
+        (trained, step), (x_neg, losses) = jax.lax.scan(one, (trained, state.step), parts)
         f, ema_f, opt_f = eqx.combine(trained, fixed)
         state = state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=step)
         return state, jnp.moveaxis(x_neg, 0, 1).reshape(x.shape), jax.tree.map(jnp.mean, losses)

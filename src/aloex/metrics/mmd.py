@@ -79,17 +79,18 @@ def repeated(
 ) -> Any:
     """The mean of MMD^2 over repeats, each with n fresh draws a side: an `Estimate` per kernel."""
     require(num_repeats >= 2, f"num_repeats must be at least 2 for an error, got {num_repeats}")
-    values = []
-    for one in jax.random.split(key, num_repeats):
-        key_model, key_data = jax.random.split(one)
-        x, y = _draw(draw_model, key_model, n), _draw(draw_data, key_data, n)
-        values.append(mmd(x, y, kernel, num_values=num_values))
+    keys_model, keys_data = jax.vmap(jax.random.split, out_axes=1)(
+        jax.random.split(key, num_repeats)
+    )
+    x, y = _draws(draw_model, keys_model, n), _draws(draw_data, keys_data, n)
+    values = [mmd(*rows, kernel, num_values=num_values) for rows in zip(x, y, strict=True)]
     return jax.tree.map(lambda *v: mean_and_error(jnp.stack(v)), *values)
 
 
 @eqx.filter_jit
-def _draw(draw: Draw, key: Key[Array, ""], n: int) -> Int[Array, "n dim"]:
-    return draw(key, n)
+def _draws(draw: Draw, keys: Key[Array, " repeats"], n: int) -> Int[Array, "repeats n dim"]:
+    """n draws with each key: on an accelerator all at once."""
+    return jax.lax.map(lambda key: draw(key, n), keys, batch_size=1 if on_cpu() else len(keys))
 
 
 def mean_and_error(values: Float[Array, " n"]) -> Estimate:

@@ -62,8 +62,8 @@ def test_recipes_and_presets():
     assert (paper.num_steps, paper.config.batch_size) == (100_100, 128)
     assert paper.config.decay_steps is None and not paper.config.repeats
     best = methods.choose("aloe", "best", num_steps=48)
-    assert best.config.persistence > 1 and best.config.decay_steps == best.num_rounds == 12
-    with pytest.raises(InputError, match="multiple of num_f_steps=4, got 50"):
+    assert best.config.persistence > 1 and best.config.decay_steps == best.num_rounds == 6
+    with pytest.raises(InputError, match="multiple of num_f_steps=8, got 50"):
         methods.choose("aloe", "best", num_steps=50)
     assert methods.choose("aloe-rnn").config.q0_hidden == (256,)
     assert methods.choose("aloe-fac-noedit").config.max_edits == 0

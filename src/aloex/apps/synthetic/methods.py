@@ -45,7 +45,6 @@ class Settings:
     config: Config = PAPER  # of f and q, and of ALOE
     restart: float = 0.05  # PCD: share of the chains that begin anew
     num_chains: int = 10_000  # PCD: in its buffer
-    every: int = 1  # PCD: example of a batch that moves a chain
     rate_ratio: float = 1.0  # ADE: f's learning rate to q's
     num_q_steps: int = 1  # ADE: steps of q to one of f
     latent_dim: int = 16  # VAE
@@ -75,13 +74,13 @@ TUNED = {  # where the paper gives a grid, a point of it; `aloex synthetic tune`
 }
 BEST = {  # what short runs found worth having; `tune` and `ablation` measure it
     "aloe": {
-        "num_steps": 12_000,
-        "batch_size": 8192,
+        "num_steps": 14_400,
+        "batch_size": 16384,
         "optimizer_f": "muon",
         "learning_rate_f": 1e-2,
         "learning_rate_q": 2e-3,
         "decay": True,
-        "num_f_steps": 4,
+        "num_f_steps": 8,
         "persistence": 32,
         "resample": True,
         "num_trajectories": 4,
@@ -92,10 +91,9 @@ BEST = {  # what short runs found worth having; `tune` and `ablation` measure it
         "lookahead": 2,
     },
     "pcd": {
-        "num_steps": 14_400,  # meant to take as many seconds as ALOE's
-        "batch_size": 8192,
+        "num_steps": 16_000,  # meant to take as many seconds as ALOE's
+        "batch_size": 2048,
         "num_chains": 8192,
-        "every": 4,
         "optimizer_f": "muon",
         "learning_rate_f": 1e-2,
         "decay": True,
@@ -130,8 +128,6 @@ def choose(method: str, recipe: str = "paper", preset: str = "paper", **changes:
         wanted |= BEST.get("aloe" if method.startswith("aloe") else method, {"decay": True})
     if preset == "quick":
         wanted |= QUICK
-        if "every" in wanted:
-            wanted |= {"batch_size": 1024, "num_chains": 1024}
         if wanted.get("persistence", 1) > 1:
             wanted |= {"batch_size": 1024, "persistence": 16}
     wanted |= changes
@@ -162,7 +158,6 @@ def build_learner(settings: Settings) -> Any:
     match settings.method:
         case "pcd":
             chains |= {"num_chains": settings.num_chains, "restart": settings.restart}
-            chains |= {"every": settings.every}
             return PCD(aloe.kernel, SPACE, **chains)
         case "cd":
             return CD(aloe.kernel, **chains)

@@ -25,9 +25,9 @@ WITHOUT = {  # each ingredient of ALOE's best recipe, and what stands in its pla
     "moving average": {"ema_decay": 0.0},
     "decay of the learning rates": {"decay": False},
     "Muon": {"optimizer_f": "adam", "learning_rate_f": 6e-3},  # the best of 3, 6, 12e-3
-    "batch of 8192": {"batch_size": 1024},
-    # In the next two the kernel moves as many states for a step of f.
-    "4 steps of f to one of q": {"num_f_steps": 1, "batch_size": 2048, "persistence": 8},
+    "batch of 2048 for a step of f": {"batch_size": 2048},
+    # In the next two a step of f still has 2048 negatives.
+    "8 steps of f to one of q": {"num_f_steps": 1, "batch_size": 2048, "persistence": 32},
     "persistent chains": {"num_f_steps": 1, "batch_size": 2048, "persistence": 1},
     "resampling": {"resample": False},
     "4 trajectories instead of 10": {"num_trajectories": 10},
@@ -43,7 +43,7 @@ GRIDS = {  # the paper's, and our own over what matters most, with as much work 
     ],
     ("aloe", "best"): [
         {"num_f_steps": rounds, "batch_size": batch, "persistence": lives, "num_steps": 8000}
-        for rounds, batch, lives in ((1, 2048, 8), (4, 8192, 32), (8, 8192, 32), (8, 16384, 32))
+        for rounds, batch, lives in ((1, 2048, 8), (4, 8192, 32), (8, 16384, 32), (16, 32768, 64))
     ],
     ("ade", "paper"): [
         {"rate_ratio": ratio, "num_q_steps": steps}

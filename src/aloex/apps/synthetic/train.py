@@ -69,13 +69,17 @@ def train(
 def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
     """What `fit` is to train, and on what: arguments for it."""
     learner = methods.build_learner(settings)
-    sets = [DataSet(problem.data) for problem in problems]
     ids = np.array([problem.id for problem in problems])
     begin = lambda i: methods.init(settings, jax.random.fold_in(jax.random.key(0), i))
+    names = [problem.data for problem in problems]
+    groups = [np.flatnonzero(np.array(names) == name) for name in dict.fromkeys(names)]
+    back = np.argsort(np.concatenate(groups))
 
     def stream(key, n):
-        parts = zip(sets, ids, strict=True)
-        return jnp.stack([data.sample(jax.random.fold_in(key, i), n) for data, i in parts])
+        """Batches of all problems; those of the same data set are drawn at once."""
+        keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(ids)
+        draw = lambda group: jax.vmap(lambda k: DataSet(names[group[0]]).sample(k, n))(keys[group])
+        return jnp.concatenate([draw(group) for group in groups])[back]
 
     return {
         "learner": Many(learner, ids),
