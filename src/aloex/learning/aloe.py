@@ -18,7 +18,9 @@ trajectory tau to x has a weight of its own,
 
     w = exp f(x) s_x(tau) / q(tau),    with E_q[w] = Z_f,
 
-so that the weighted draws follow p_f. That moves mass between modes, which the kernel cannot.
+so that the weighted draws follow p_f. That moves mass between modes, which the kernel cannot. For
+the same reason negatives that persist are resampled by exp(f(x) - f_then(x)) before they move on,
+where f_then is the f that moved them last: their share in a mode keeps up with f.
 """
 
 from typing import Any, NamedTuple
@@ -49,6 +51,7 @@ class State(NamedTuple):
     opt_f: PyTree
     opt_q: PyTree
     chains: Int[Array, "starts lives dim"] | None  # of persistent negatives, the youngest first
+    chains_f: Float[Array, "starts lives"] | None  # of the f that moved them last, to resample
     step: Int[Array, ""]
 
 
@@ -95,15 +98,16 @@ class ALOE(ShardedLearner):
         self, f: Energy, q: LocalSearch, chains: Int[Array, "batch dim"] | None = None
     ) -> State:
         """The state before the first step; `chains` (uniform draws, say) are needed to persist."""
-        if self.persistence > 1:
-            chains = self._first_chains(chains)
+        chains = self._first_chains(chains) if self.persistence > 1 else None
+        reweighs = chains is not None and self.resample
         return State(
             f=f,
             q=q,
             ema_f=f,
             opt_f=self.optimizer_f.init(eqx.filter(f, eqx.is_inexact_array)),
             opt_q=self.optimizer_q.init(eqx.filter(q, eqx.is_inexact_array)),
-            chains=chains if self.persistence > 1 else None,
+            chains=chains,
+            chains_f=jax.vmap(jax.vmap(f))(chains) if reweighs else None,
             step=jnp.zeros((), jnp.int32),
         )
 
@@ -128,8 +132,10 @@ class ALOE(ShardedLearner):
         chains = _mine(state.chains, axis)
         keys_q, keys_kernel = _split(keys[:, 0])
         x_hat, num_edits = self._draws(keys_q, state.f, state.q, z, chains, axis)
-        state, x_neg, (f_loss, f_data, f_neg) = self._f_steps(keys_kernel, state, x, x_hat, z, mean)
-        x_neg = x_neg.reshape(len(num_edits), -1, x_neg.shape[1])
+        f_hat = self._values(state, x_hat, axis)
+        parts = (keys_kernel, x, x_hat, f_hat, z)
+        state, (x_neg, f_neg), (f_loss, f_data, f_mean) = self._f_steps(state, parts, mean, axis)
+        x_neg, f_neg = (a.reshape(len(num_edits), -1, *a.shape[1:]) for a in (x_neg, f_neg))
 
         q, opt_q, targets = state.q, state.opt_q, x_neg[:, -1]
         keys = keys[:: self.persistence]  # one for each draw of q
@@ -140,33 +146,51 @@ class ALOE(ShardedLearner):
             (loss, q_info), grads = self._q_grad(q, key_proposal, targets, z)
             q, opt_q = apply_gradients(self.optimizer_q, mean(grads), opt_q, q)
 
-        info = mean(Info(f_loss, loss, f_data, f_neg, jnp.mean(num_edits), *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
-        chains = None if chains is None else _everyones(x_neg[:, :-1], axis)
-        return state._replace(q=q, opt_q=opt_q, chains=chains), info
+        info = mean(Info(f_loss, loss, f_data, f_mean, jnp.mean(num_edits), *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
+        state = state._replace(q=q, opt_q=opt_q)
+        if state.chains is not None:
+            state = state._replace(chains=_everyones(x_neg[:, :-1], axis))
+        if state.chains_f is not None:
+            state = state._replace(chains_f=_everyones(f_neg[:, :-1], axis))
+        return state, info
 
-    def _f_steps(self, keys, state: State, x, x_hat, z, mean) -> tuple[State, Array, tuple]:
-        """Part by part the kernel moves the negatives and f steps: x_neg, mean losses."""
+    def _values(self, state: State, x_hat, axis) -> Float[Array, " batch"] | None:
+        """f of new draws and, of the chains that they join, as it was."""
+        if state.chains_f is None:
+            return None
+        older = _mine(state.chains_f, axis)
+        new = jax.vmap(state.f)(x_hat[:: 1 + older.shape[1]])
+        return jnp.concatenate([new[:, None], older], axis=1).reshape(-1)
+
+    def _f_steps(self, state: State, batch, mean, axis) -> tuple[State, tuple, tuple]:
+        """Part by part the kernel moves the negatives and f steps: x_neg, f of it, mean losses."""
         trained, fixed = eqx.partition((state.f, state.ema_f, state.opt_f), eqx.is_array)
         # Every F-th row makes a part, so that it is the same however the batch is split on devices.
         cut = lambda rows: jnp.moveaxis(rows.reshape(-1, self.num_f_steps, *rows.shape[1:]), 1, 0)
+        join = lambda parts: jnp.moveaxis(parts, 0, 1).reshape(-1, *parts.shape[2:])
 
         def one(carry, part):
-            (trained, step), (keys, x, x_hat, z) = carry, part
+            (trained, step), (keys, x, x_hat, f_hat, z) = carry, part
             f, ema_f, opt_f = eqx.combine(trained, fixed)
+            if f_hat is not None:
+                keys_choice, keys = _split(keys)
+                log_w = jax.vmap(f)(x_hat) - f_hat
+                (x_hat,) = _resample(keys_choice, log_w, (x_hat,), axis)
             x_neg = self._move(keys, x_hat, f, z)
             (f_loss, means), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
                 f, x, x_neg, z
             )
+            f_neg = jax.vmap(f)(x_neg, z)
             f, opt_f = apply_gradients(self.optimizer_f, mean(grads), opt_f, f)
             ema_f = moving_average(ema_f, f, self.ema_decay, step)
             trained = eqx.filter((f, ema_f, opt_f), eqx.is_array)
-            return (trained, step + 1), (x_neg, (f_loss, *means))
+            return (trained, step + 1), (x_neg, f_neg, (f_loss, *means))
 
-        parts = jax.tree.map(cut, (keys, x, x_hat, z))
-        (trained, step), (x_neg, losses) = jax.lax.scan(one, (trained, state.step), parts)
+        parts = jax.tree.map(cut, batch)
+        (trained, step), (x_neg, f_neg, losses) = jax.lax.scan(one, (trained, state.step), parts)
         f, ema_f, opt_f = eqx.combine(trained, fixed)
         state = state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=step)
-        return state, jnp.moveaxis(x_neg, 0, 1).reshape(x.shape), jax.tree.map(jnp.mean, losses)
+        return state, (join(x_neg), join(f_neg)), jax.tree.map(jnp.mean, losses)
 
     def _q_grad(self, q: LocalSearch, keys, targets, z):
         """Algorithm 2's loss and info, and its gradient."""
@@ -214,14 +238,18 @@ class ALOE(ShardedLearner):
         drawn = jax.vmap(q.sample)(keys_q)
         log_q, log_s = jax.vmap(q.log_prob)(drawn), jax.vmap(self.proposal.log_prob)(drawn)
         log_w = jax.vmap(f)(drawn.last) + log_s - log_q
-        x, num_edits, log_w = (_everyones(a, axis) for a in (drawn.last, drawn.num_edits, log_w))
-        # One random number for all devices.
-        place = _everyones(jax.vmap(jax.random.uniform)(keys_choice), axis)[0]
-        # No weight counts more than sqrt(n) times their mean (Ionides 2008), so that one draw of a
-        # poor q cannot take the place of all others.
-        cap = jax.nn.logsumexp(log_w) - 0.5 * jnp.log(log_w.shape[0])
-        chosen = systematic(place, jnp.minimum(log_w, cap))
-        return _mine(x[chosen], axis), _mine(num_edits[chosen], axis)
+        return _resample(keys_choice, log_w, (drawn.last, drawn.num_edits), axis)
+
+
+def _resample(keys: Key[Array, " n"], log_w: Float[Array, " n"], rows: tuple, axis: str | None):
+    """Rows resampled by their weights, over all devices."""
+    log_w = _everyones(log_w, axis)
+    place = _everyones(jax.vmap(jax.random.uniform)(keys), axis)[0]  # one number for all devices
+    # No weight counts more than sqrt(n) times their mean (Ionides 2008), so that one draw of a
+    # poor q cannot take the place of all others.
+    cap = jax.nn.logsumexp(log_w) - 0.5 * jnp.log(log_w.shape[0])
+    chosen = systematic(place, jnp.minimum(log_w, cap))
+    return tuple(_mine(_everyones(a, axis)[chosen], axis) for a in rows)
 
 
 def systematic(
