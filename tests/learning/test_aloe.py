@@ -8,6 +8,7 @@ import optax
 import pytest
 
 from aloex import exact
+from aloex.cursor import start
 from aloex.energies import MLP
 from aloex.errors import InputError
 from aloex.kernels import Gibbs, run
@@ -163,6 +164,36 @@ def test_chains_live_through_steps_of_several_parts():
         return np.asarray(state.chains)
 
     np.testing.assert_array_equal(chains(1), chains(2))
+
+
+class Stay(eqx.Module):
+    """A kernel that stays where it is."""
+
+    def init(self, key, x, f, z=None):
+        return start(f, x, z)
+
+    def step(self, key, state, f):
+        return state, None
+
+    def transition_matrix(self, space, f, z=None):
+        return jnp.eye(space.size)
+
+
+def test_chains_are_resampled_when_f_has_changed():
+    """Chains that were uniform when f was 0 are spread as p_f after a step, give or take one."""
+    f, q = randomised(MLP, TINY, hidden=(4,), scale=1.5), tiny_search(TINY, max_edits=2)
+    settings = {"resample": True, "persistence": 2, "optimizer_f": optax.sgd(0.0)}
+    aloe = ALOE(Stay(), Inverse(space=TINY, max_edits=2), **settings)
+    x = jnp.repeat(TINY.enumerate(), 256, axis=0)
+    state = aloe.init(f, q, x)
+    np.testing.assert_allclose(state.chains_f, jax.vmap(jax.vmap(f))(state.chains), rtol=1e-6)
+    batch = (jax.random.split(jax.random.key(0), len(x)), x, x, jnp.zeros(len(x)), None)
+    _, (x_neg, f_neg), _ = aloe._f_steps(state, batch, lambda a: a, None)
+    counts = np.bincount(np.asarray(jax.vmap(TINY.index)(x_neg)), minlength=TINY.size)
+    expected = len(x) * np.exp(np.asarray(exact.log_p(f, TINY)))
+    assert np.abs(counts - expected).max() < 1.01
+    assert np.abs(expected - expected.mean()).max() > 100  # or there was nothing to do
+    np.testing.assert_allclose(f_neg, jax.vmap(f)(x_neg), rtol=1e-5)
 
 
 @pytest.mark.parametrize("repeats", [True, False])
