@@ -252,4 +252,5 @@ def test_the_page_is_made_of_the_results(tmp_path):
     assert "| 3 | 7 | 2 | cpu | estimated, error up to 0.0002 |" in text
     assert "|  | circles | moons | seconds |" in text and "| ade, paper, x=1 | 500.0 |" in text
     assert "| aloe | 2.0 ± 0.6 |" in text and "| pcd, best | 10.0 |" in text
-    assert "The commands that made the rows: `" in text and "(30.37)" in text
+    assert "```sh\naloex synthetic table\n```" in text and "(30.37)" in text
+    assert "## What was tuned" in text and "## What each ingredient is worth" not in text
