@@ -90,6 +90,7 @@ def table(
     seeds: Seeds = 3,
     steps: Steps = None,
     estimate: Estimate = False,
+    repeats: Annotated[int, typer.Option(help="Repeats of each MMD; 0: without MMD.")] = 10,
     runs: Runs = Path("runs/table"),
     out: Out = Path("results/synthetic"),
 ) -> None:
@@ -100,7 +101,8 @@ def table(
     lines = table.entries(pairs, preset, **changes_of(steps))
     names = names_of(data)
     problems = problems_of(names, seeds)
-    table.make(lines, problems, runs=runs, summary=out / "summary.json", estimate=estimate)
+    how = {"estimate": estimate, "num_repeats": repeats}
+    table.make(lines, problems, runs=runs, summary=out / "summary.json", **how)
     table.references(out, names)
 
 

@@ -87,10 +87,21 @@ def repeated(
     return jax.tree.map(lambda *v: mean_and_error(jnp.stack(v)), *values)
 
 
-@eqx.filter_jit
 def _draws(draw: Draw, keys: Key[Array, " repeats"], n: int) -> Int[Array, "repeats n dim"]:
-    """n draws with each key: on an accelerator all at once."""
-    return jax.lax.map(lambda key: draw(key, n), keys, batch_size=1 if on_cpu() else len(keys))
+    """n draws with each key: on an accelerator all at once; a CPU has no use for that."""
+    if on_cpu():
+        return jnp.stack([_draw(draw, key, n) for key in keys])
+    return _draw_all(draw, keys, n)
+
+
+@eqx.filter_jit
+def _draw(draw: Draw, key: Key[Array, ""], n: int) -> Int[Array, "n dim"]:
+    return draw(key, n)
+
+
+@eqx.filter_jit
+def _draw_all(draw: Draw, keys: Key[Array, " repeats"], n: int) -> Int[Array, "repeats n dim"]:
+    return jax.vmap(lambda key: draw(key, n))(keys)
 
 
 def mean_and_error(values: Float[Array, " n"]) -> Estimate:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -254,3 +255,8 @@ def test_the_page_is_made_of_the_results(tmp_path):
     assert "| aloe | 2.0 ± 0.6 |" in text and "| pcd, best | 10.0 |" in text
     assert "```sh\naloex synthetic table\n```" in text and "(30.37)" in text
     assert "## What was tuned" in text and "## What each ingredient is worth" not in text
+
+
+def test_the_page_in_the_docs_shows_the_committed_results():
+    root = Path(__file__).parents[3]
+    assert (root / "docs/synthetic.md").read_text() == page.render(root / "results/synthetic")
