@@ -50,8 +50,9 @@ aloex synthetic page       # this page, from results/synthetic
 In short: with `best` settings ALOE and PCD come within some 0.002 nats of perfect in about the same
 time (the seconds are below), and their differences are small, with one exception: on the
 checkerboard PCD's chains do not cross between squares, so the squares' weights are wrong. ALOE also
-has the sampler q, whose draws need no MCMC. With the paper's settings and as few steps as here, an autoregressive model fitted by maximum
-likelihood beats every energy: where a likelihood is all you want, take that.
+has the sampler q, whose draws need no MCMC. With the paper's settings and as few steps as here, an
+autoregressive model fitted by maximum likelihood beats every energy: where a likelihood is all you
+want, take that.
 
 ## Likelihood
 
