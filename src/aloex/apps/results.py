@@ -13,7 +13,7 @@ from aloex.errors import InputError
 from aloex.learning.run_folder import write_file
 
 
-def save(path: Path, rows: list[dict], keys: tuple[str, ...]) -> None:
+def save(path: Path, rows: list[dict], keys: tuple[str, ...], *, quiet: bool = False) -> None:
     """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new."""
     same = lambda row: tuple(row.get(k) for k in keys)
     source = provenance()
@@ -23,7 +23,8 @@ def save(path: Path, rows: list[dict], keys: tuple[str, ...]) -> None:
     kept = [row for row in old if same(row) not in new]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, json.dumps({"rows": kept + rows}, indent=1) + "\n")
-    print(f"wrote {path}")
+    if not quiet:
+        print(f"wrote {path}")
 
 
 def read(path: Path) -> list[dict]:

@@ -44,6 +44,9 @@ def build(
     coverage: Annotated[
         bool, typer.Option("--coverage", help="With line counts too, for aloex fuzz coverage.")
     ] = False,
+    afl: Annotated[bool, typer.Option("--afl", help="For AFL++ too, for aloex fuzz study.")] = (
+        False
+    ),
 ) -> None:
     """Build a target: one of ours, a folder with a target.toml, or a harness and sources."""
     from aloex.apps.fuzz import build as building
@@ -69,7 +72,8 @@ def build(
             seeds=[f"{pattern(seeds)}/*"] if seeds else [],
         )
     tell = lambda line: print(f"{recipe.name}: {line}", file=sys.stderr, flush=True)
-    built = building.build(recipe, out, asan=asan, coverage=coverage, tell=tell)
+    extras = {"asan": asan, "coverage": coverage, "afl": afl}
+    built = building.build(recipe, out, **extras, tell=tell)
     print(f"target: {built.library.parent}")
     if built.seeds is not None:
         print(f"seeds: {len(built.read_seeds())} in {built.seeds}")
@@ -196,6 +200,40 @@ def run(
     if not is_done:
         print("stopped; repeat the command to go on", file=sys.stderr)
         raise typer.Exit(130)
+
+
+@app.command()
+def study(
+    target: Annotated[list[str], typer.Argument(help="Built targets, with seeds.")],
+    method: Annotated[
+        list[str] | None, typer.Option(help="uniform, posmarg, libfuzzer, aflpp; default: all.")
+    ] = None,
+    edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
+    inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = "1000,10000",
+    trials: Annotated[int, typer.Option(help="Repeats with other seeds of randomness.")] = 10,
+    timeout: Annotated[float, typer.Option(help="Seconds for one input.")] = 1.0,
+    memory: Annotated[int, typer.Option(help="MiB that an input may allocate.")] = 2048,
+    workers: Annotated[int | None, typer.Option(help="Processes; default: all cores.")] = None,
+    out: Annotated[Path, typer.Option(help="Where the rows go.")] = (
+        Path("results/fuzz/summary.json")
+    ),
+) -> None:
+    """Compare methods: what do as many inputs of each cover? May be stopped and repeated."""
+    from aloex.apps.fuzz import mutators, rivals
+    from aloex.apps.fuzz import study as comparison
+    from aloex.apps.fuzz.compare import table
+    from aloex.apps.fuzz.target import Target
+
+    todo = comparison.lines(
+        method or [*mutators.MUTATORS, *rivals.RIVALS], whole_numbers(edits, "--edits")
+    )
+    counts = whole_numbers(inputs, "--inputs")
+    limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
+    for name in target:
+        tell = lambda line, name=name: print(f"{name}: {line}", file=sys.stderr, flush=True)
+        loaded = Target.load(name)
+        comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
+    print(table(out, max(counts)))
 
 
 @app.command()

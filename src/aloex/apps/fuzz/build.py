@@ -33,7 +33,9 @@ COVERAGE = ["-O2", "-g", "-fPIC", "-fsanitize=fuzzer-no-link"]
 LINES = ["-O1", "-g", "-fprofile-instr-generate", "-fcoverage-mapping"]
 ASAN = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,fuzzer-no-link"]
 WHY = re.compile(r"undefined reference|error: (?!linker command)")  # the line that tells most
-TIMES = ("", ", twice", ", three times")
+EXTRAS = ("asan", "coverage", "afl")
+AFL, AFL_FLAGS = "afl-clang-fast", ["-O2", "-g"]
+TIMES = ("", ", twice", ", three times", ", four times")
 PACKAGES = "clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19"
 
 
@@ -94,28 +96,33 @@ def build(
     *,
     asan: bool = False,
     coverage: bool = False,
+    afl: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Target:
     """Build a target into `out` (build/targets/<name>), unless it is there and up to date.
 
-    `asan` and `coverage` ask for the binaries of these names, beside those that are always made.
+    `asan`, `coverage` and `afl` ask for the binaries of these names, beside those always made.
     `tell` is called with a line at the beginning of each step.
     """
     out = BUILT / recipe.name if out is None else out
     clang = find_clang()
+    why = f"{AFL} is missing; install it: apt-get install afl++"
+    require(not afl or shutil.which(AFL) is not None, why)
     missing = [need for need in recipe.needs if shutil.which(need.split(":")[0]) is None]
     packages = " ".join(need.split(":")[-1] for need in missing)
     require(not missing, f"{recipe.name} needs more programs: apt-get install {packages}")
+    extras = {name for name, wanted in zip(EXTRAS, (asan, coverage, afl), strict=True) if wanted}
     with debian.alone(out):
         fingerprint = fingerprint_of(recipe, clang)
         with suppress(InputError):  # not built yet, or damaged
             target = Target.load(out)
             if fingerprint and target.fingerprint == fingerprint:
-                if (target.asan or not asan) and (target.coverage or not coverage):
+                there = {name for name in EXTRAS if getattr(target, name)}
+                if extras <= there:
                     return target
-                asan, coverage = asan or bool(target.asan), coverage or bool(target.coverage)
+                extras |= there
         (out / "target.json").unlink(missing_ok=True)  # a half-done build is no target
-        return build_anew(recipe, out, clang, fingerprint, asan, coverage, tell)
+        return build_anew(recipe, out, clang, fingerprint, extras, tell)
 
 
 def build_anew(
@@ -123,8 +130,7 @@ def build_anew(
     out: Path,
     clang: str,
     fingerprint: str,
-    asan: bool,
-    coverage: bool,
+    extras: set[str],
     tell: Callable[[str], None],
 ) -> Target:
     """The steps, in order."""
@@ -147,18 +153,22 @@ def build_anew(
     files = match(tree, recipe.sources) + match(recipe.folder.absolute(), recipe.harness)
     flags = [*recipe.flags, *(f"-I{tree / folder}" for folder in recipe.include)]
 
-    tell(f"3 of 4: {len(files)} files to compile{TIMES[asan + coverage]}")
+    tell(f"3 of 4: {len(files)} files to compile{TIMES[len(extras)]}")
     objects = compile_all(clang, files, [*COVERAGE, *flags], out / "objects", log)
     libraries = [f"-l{name}" for name in recipe.libraries]
     link = lambda name, *words: run([plus(clang), *words, *libraries, "-o", str(out / name)], log)
     link("library.so", "-shared", *objects)
     link("fuzzer", "-fsanitize=fuzzer", *objects)
-    if asan:
+    if "asan" in extras:
         objects = compile_all(clang, files, [*ASAN, *flags], out / "objects", log)
         link("asan", "-fsanitize=address,fuzzer", *objects)
-    if coverage:
+    if "coverage" in extras:
         objects = compile_all(clang, files, [*LINES, *flags], out / "objects", log)
         link("coverage", "-fsanitize=fuzzer", "-fprofile-instr-generate", *objects)
+    if "afl" in extras:
+        objects = compile_all(AFL, files, [*AFL_FLAGS, *flags], out / "objects", log)
+        words = ["-fsanitize=fuzzer", *objects, *libraries, "-o", str(out / "afl")]
+        run([plus(AFL), *words], log)
     shutil.rmtree(out / "objects")
     tell("4 of 4: seeds")
     seeds = gather_seeds(recipe, tree, out / "seeds", log)
@@ -166,8 +176,7 @@ def build_anew(
         name=recipe.name,
         library=out / "library.so",
         fuzzer=out / "fuzzer",
-        asan=out / "asan" if asan else None,
-        coverage=out / "coverage" if coverage else None,
+        **{name: out / name for name in extras},
         seeds=seeds,
         max_len=recipe.max_len,
         source=source,
@@ -249,7 +258,7 @@ def find_clang() -> str:
 
 def plus(clang: str) -> str:
     """The C++ compiler beside a C compiler."""
-    return clang.replace("clang", "clang++")
+    return f"{clang}++" if clang == AFL else clang.replace("clang", "clang++")
 
 
 def fingerprint_of(recipe: Recipe, clang: str) -> str:

@@ -4,6 +4,7 @@ target.json   this description          library.so   what the executor runs
 seeds/        inputs to start from      fuzzer       the same objects with libFuzzer
                                         asan         with AddressSanitizer, for crashes
                                         coverage     with line counts, for llvm-cov
+                                        afl          for AFL++
 """
 
 import json
@@ -27,6 +28,7 @@ class Target:
     fuzzer: Path | None = None
     asan: Path | None = None
     coverage: Path | None = None
+    afl: Path | None = None
     seeds: Path | None = None
     max_len: int = MAX_LEN
     source: str = ""  # what it was made from, such as the package and its version
@@ -43,7 +45,7 @@ class Target:
         require(path.is_dir(), f"there is no target {where}; build it: aloex fuzz build {where}")
         try:
             fields = json.loads((path / "target.json").read_text())
-            files = ("library", "fuzzer", "asan", "coverage", "seeds")
+            files = ("library", "fuzzer", "asan", "coverage", "afl", "seeds")
             paths = {key: path / fields[key] for key in files if fields.get(key)}
             target = cls(**{**fields, **paths})
         except FileNotFoundError:

@@ -1,0 +1,70 @@
+"""Tables of the study: coverage of each method, and whether one is ahead by more than chance."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import mannwhitneyu
+
+from aloex.apps import results
+from aloex.apps.results import markdown
+
+Key = tuple[str, str, int]  # method, mode, edits
+
+
+class Versus(NamedTuple):
+    """How the numbers of one line stand to those of another."""
+
+    p_value: float  # Mann and Whitney's test, two-sided
+    a12: float  # probability that one of the first is larger than one of the second (ties: half)
+
+
+def versus(first: Sequence[int], second: Sequence[int]) -> Versus:
+    """The first sample against the second; Vargha and Delaney's A12 is U / (n m)."""
+    u, p_value = mannwhitneyu(first, second, alternative="two-sided")
+    return Versus(float(p_value), float(u) / (len(first) * len(second)))
+
+
+def edges_of(
+    rows: Iterable[dict[str, Any]], target: str, inputs: int, *, with_seeds: bool = True
+) -> dict[Key, list[int]]:
+    """Edges in each trial, by line."""
+    found = defaultdict(list)
+    for row in rows:
+        if (row["target"], row["inputs"], row["with_seeds"]) == (target, inputs, with_seeds):
+            found[row["method"], row["mode"], row["edits"]].append(row["edges"])
+    return dict(found)
+
+
+def best_edits(found: dict[Key, list[int]]) -> dict[tuple[str, str], Key]:
+    """Of each method and mode the line whose mean is highest."""
+    best: dict[tuple[str, str], Key] = {}
+    for key, edges in found.items():
+        line = key[:2]
+        if line not in best or np.mean(edges) > np.mean(found[best[line]]):
+            best[line] = key
+    return best
+
+
+def table(path: Path, inputs: int) -> str:
+    """Each method at its best number of edits, held against the one that is ahead."""
+    rows, parts = results.read(path), []
+    for target in dict.fromkeys(row["target"] for row in rows):
+        found = edges_of(rows, target, inputs)
+        best = sorted(best_edits(found).values(), key=lambda key: -np.mean(found[key]))
+        lines = []
+        for key in best:
+            edges, (p_value, a12) = found[key], versus(found[key], found[best[0]])
+            against = [f"{p_value:.2g}", f"{a12:.2f}"] if key != best[0] else ["", ""]
+            spread = f"{np.mean(edges):.1f} ± {_error(edges):.1f}"
+            lines.append([f"{key[0]}, {key[1]}", key[2] or "", spread, len(edges), *against])
+        head = [f"{target}, {inputs} inputs", "edits", "edges", "trials", "p", "A12"]
+        parts.append(markdown(head, lines))
+    return "\n\n".join(parts)
+
+
+def _error(values: list[int]) -> float:
+    """The standard error of the mean."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else 0.0

@@ -1,0 +1,154 @@
+"""The study: how much do the mutants of each method cover, with the same seeds and inputs?
+
+A trial is a sequence of mutants of the seeds; nothing that they cover is fed back. What they have
+covered is read off after the first 1,000, 10,000, ... of them, alone and together with the seeds.
+A fuzzer that feeds back (`rivals.py`) has a run of its own for each number of inputs, and its
+coverage always includes the seeds.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aloex.apps import results
+from aloex.apps.fuzz.executor import Executor, Outcomes
+from aloex.apps.fuzz.mutators import MUTATORS, Mutator
+from aloex.apps.fuzz.rivals import RIVALS
+from aloex.apps.fuzz.target import Target
+from aloex.errors import require
+
+KEYS = ("target", "method", "mode", "edits", "inputs", "trial", "with_seeds")
+COUNTS = (1000, 10_000)
+SWEEP = (1, 3, 10, 30, 100)  # edits of a mutant
+NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check
+NUM_CHECKED = 1000  # mutants of which it is told how many pass it
+CHUNK = 10_000  # mutants in memory
+
+Make = Callable[[int, int], Mutator]  # from the trial's seed and the number of edits
+Row = dict[str, Any]
+
+
+class Line(NamedTuple):
+    """A method with its settings, of which there are several trials."""
+
+    method: str
+    mode: str  # how it chooses: "plain", or the name of a recipe
+    edits: int  # 0: it decides itself
+    make: Make | None = None  # None: a rival
+
+
+def lines(methods: Iterable[str], sweep: Sequence[int] = SWEEP) -> list[Line]:
+    """The lines of methods by name: the mutators for every number of edits, the rivals once."""
+    found = []
+    for name in methods:
+        known = ", ".join([*MUTATORS, *RIVALS])
+        require(name in MUTATORS or name in RIVALS, f"no method {name!r}; choose of {known}")
+        if name in RIVALS:
+            found.append(Line(name, "feedback", 0))
+        else:
+            make = lambda seed, edits, name=name: MUTATORS[name](seed=seed, edits=(edits,))
+            found += [Line(name, "plain", edits, make) for edits in sweep]
+    return found
+
+
+def make(
+    target: Target,
+    todo: Iterable[Line],
+    summary: Path,
+    *,
+    trials: int,
+    counts: Sequence[int] = COUNTS,
+    tell: Callable[[str], None] = lambda line: None,
+    **limits: Any,
+) -> None:
+    """Run the trials that are missing in the file `summary`; may be stopped and repeated."""
+    counts = sorted(counts)
+    require(len(counts) > 0 and counts[0] >= 1, f"numbers of inputs must be positive, got {counts}")
+    require(trials >= 1, f"there must be at least one trial, got {trials}")
+    there = {tuple(r[k] for k in KEYS) for r in results.read(summary)} if summary.exists() else ()
+    bench = Bench(target, **limits)
+    for trial in range(trials):
+        for line in todo:
+            wanted = [(target.name, *line[:3], n, trial, True) for n in counts]
+            if all(key in there for key in wanted):
+                continue
+            rows = bench.run(line, trial, counts)
+            results.save(summary, rows, KEYS, quiet=True)
+            last = rows[-1]
+            tell(f"{line.method}, {line.edits} edits, trial {trial}: {last['edges']} edges")
+
+
+class Bench:
+    """A target with its seeds and what they cover."""
+
+    def __init__(self, target: Target, **limits: Any):
+        self.target, self.limits, self.seeds = target, limits, target.read_seeds()
+        require(len(self.seeds) > 0, f"{target.name} has no seeds; the study needs some")
+        with self._executor() as executor:
+            executor.run(self.seeds)
+            self.covered = executor.seen.copy()
+        self.before_check = self._junk()
+
+    def run(self, line: Line, trial: int, counts: Sequence[int]) -> list[Row]:
+        """The rows of a trial."""
+        head = {"target": self.target.name, "method": line.method, "mode": line.mode}
+        head |= {"edits": line.edits, "trial": trial}
+        if line.make is None:
+            return [head | row for n in counts for row in self._rival(line.method, trial, n)]
+        return [head | row for row in self._mutants(line.make(trial, line.edits), counts)]
+
+    def _mutants(self, mutator: Mutator, counts: Sequence[int]) -> list[Row]:
+        rows, done, seconds = [], 0, 0.0
+        passing = self.passing(mutator.mutate(self.seeds, 0, min(NUM_CHECKED, counts[-1])).inputs)
+        with self._executor() as executor:
+            for stop in _stops(counts):
+                start = time.monotonic()
+                executor.run(mutator.mutate(self.seeds, done, stop - done).inputs)
+                seconds, done = seconds + time.monotonic() - start, stop
+                if stop in counts:
+                    both = [(False, executor.seen), (True, executor.seen | self.covered)]
+                    extra = {"inputs": stop, "passing": passing, "seconds": round(seconds, 3)}
+                    rows += [_row(seen, with_seeds, **extra) for with_seeds, seen in both]
+        return rows
+
+    def _rival(self, name: str, trial: int, n: int) -> list[Row]:
+        start = time.monotonic()
+        corpus = RIVALS[name](self.target, n, seed=trial + 1)
+        seconds = round(time.monotonic() - start, 3)
+        with self._executor() as executor:
+            executor.run(corpus)
+            return [_row(executor.seen | self.covered, True, inputs=n, seconds=seconds)]
+
+    def _executor(self) -> Executor:
+        return Executor(self.target, **self.limits)
+
+    def _junk(self) -> np.ndarray:
+        """Edges of random bytes, as long as the seeds, and of nothing."""
+        rng = np.random.default_rng(0)
+        sizes = [len(self.seeds[i]) for i in rng.integers(len(self.seeds), size=NUM_JUNK)]
+        with self._executor() as executor:
+            executor.run([b"", *(rng.bytes(size) for size in sizes)])
+            return executor.seen > 0
+
+    def passing(self, inputs: Any) -> float:
+        """The share of inputs that go where random bytes do not."""
+        with self._executor() as executor:
+            outcomes = executor.run(inputs, full=True)
+        n = len(outcomes.status)
+        return round(sum(self._passes(outcomes, i) for i in range(n)) / max(n, 1), 4)
+
+    def _passes(self, outcomes: Outcomes, i: int) -> bool:
+        return not self.before_check[outcomes.edges_of(i)].all()
+
+
+def _stops(counts: Sequence[int]) -> list[int]:
+    """Where to pause: at every count, and in between to save memory."""
+    return sorted({*counts, *range(CHUNK, counts[-1], CHUNK)})
+
+
+def _row(seen: np.ndarray, with_seeds: bool, **more: Any) -> Row:
+    edges, features = int(np.count_nonzero(seen)), int(np.bitwise_count(seen).sum())
+    return {"with_seeds": with_seeds, "edges": edges, "features": features, **more}

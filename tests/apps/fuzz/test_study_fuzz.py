@@ -1,0 +1,123 @@
+"""The fuzzing study: trials that can be repeated, rows that add up, tests of rank by hand."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aloex.apps import results
+from aloex.apps.fuzz import compare, study
+from aloex.apps.fuzz.build import AFL, Recipe, build
+from aloex.apps.fuzz.executor import Executor
+from aloex.apps.fuzz.mutators import Uniform
+from aloex.apps.fuzz.rivals import aflpp, libfuzzer
+from aloex.errors import InputError
+
+SEEDS = {"a": b"--------", "b": b"abcdefghijkl"}
+
+
+@pytest.fixture(scope="module")
+def target(stairs, tmp_path_factory):
+    """stairs.c with two seeds."""
+    folder = tmp_path_factory.mktemp("seeds")
+    for name, data in SEEDS.items():
+        (folder / name).write_bytes(data)
+    return replace(stairs, seeds=folder)
+
+
+def test_rows_of_a_study(target, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "CHUNK", 300)
+    out, told = tmp_path / "summary.json", []
+    todo = study.lines(["uniform", "libfuzzer"], (1, 2))
+    limits = {"trials": 2, "counts": (500, 100), "tell": told.append, "workers": 2}
+    study.make(target, todo, out, **limits)
+    rows = results.read(out)
+    assert len(told) == 2 * 3 and len(rows) == 2 * (2 * 2 * 2 + 2)
+
+    with Executor(target, workers=1) as alone:
+        alone.run(Uniform(seed=1, edits=(2,)).mutate(list(SEEDS.values()), 0, 500).inputs)
+        edges, features = alone.edges, alone.features
+        alone.run(list(SEEDS.values()))
+    key = {"method": "uniform", "edits": 2, "inputs": 500, "trial": 1}
+    mine = [row for row in rows if key.items() <= row.items()]
+    assert [row["edges"] for row in mine] == [edges, alone.edges]
+    assert [row["features"] for row in mine] == [features, alone.features]
+    assert [row["with_seeds"] for row in mine] == [False, True]
+
+    study.make(target, todo, out, **limits)
+    assert len(told) == 6  # all was there
+
+
+def test_the_share_that_passes_the_first_check(target):
+    """stairs.c turns away what is shorter than 8 bytes, which random bytes of 8 are not."""
+    bench = study.Bench(target, workers=1)
+    bench.before_check[:] = False
+    with Executor(target, workers=1) as executor:
+        executor.run([b"short"])
+        bench.before_check |= executor.seen > 0
+    assert bench.passing([b"", b"1234567", b"12345678", b"-" * 20]) == 0.5
+
+
+def test_libfuzzer_as_a_rival(target):
+    """It keeps its seeds and adds to them; it goes on after a crash."""
+    kept = libfuzzer(target, 200, seed=1)  # one in 60 crashes
+    assert set(SEEDS.values()) <= set(kept)
+    with Executor(target, workers=1) as executor:
+        executor.run(list(SEEDS.values()))
+        before = executor.edges
+        executor.run(kept)
+        assert executor.edges > before
+    with pytest.raises(InputError, match="has no libFuzzer binary"):
+        libfuzzer(replace(target, fuzzer=None), 10, seed=1)
+
+
+def test_aflpp_as_a_rival(target, tmp_path):
+    with pytest.raises(InputError, match="is not built for AFL.*aloex fuzz build .* --afl"):
+        aflpp(target, 10, seed=1)
+    if shutil.which(AFL) is None:
+        pytest.skip("AFL++ is missing: apt-get install afl++")
+    recipe = Recipe(name="stairs", folder=Path(__file__).parent, harness=["stairs.c"])
+    built = replace(build(recipe, tmp_path, afl=True), seeds=target.seeds)
+    kept = aflpp(built, 2000, seed=1)
+    assert set(SEEDS.values()) <= set(kept) and len(kept) > len(SEEDS)
+
+
+def test_bad_arguments(target, tmp_path):
+    with pytest.raises(InputError, match="no method 'afl'; choose of uniform"):
+        study.lines(["afl"])
+    with pytest.raises(InputError, match="numbers of inputs must be positive"):
+        study.make(target, [], tmp_path / "s", trials=1, counts=(0,))
+    with pytest.raises(InputError, match="at least one trial, got 0"):
+        study.make(target, [], tmp_path / "s", trials=0)
+    with pytest.raises(InputError, match="has no seeds"):
+        study.Bench(replace(target, seeds=None))
+
+
+def test_ranks_by_hand():
+    """All of the first are larger; half of the pairs; U's law for 3 and 3 has 20 orders."""
+    assert compare.versus([4, 5, 6], [1, 2, 3]) == pytest.approx((2 / 20, 1.0))
+    assert compare.versus([1, 2, 3], [4, 5, 6]).a12 == 0.0
+    assert compare.versus([1, 3], [1, 3]).a12 == 0.5
+
+
+def test_each_method_at_its_best_number_of_edits(tmp_path):
+    row = lambda method, edits, trial, edges: {
+        **{"target": "t", "method": method, "mode": "plain", "edits": edits, "inputs": 10},
+        **{"trial": trial, "with_seeds": True, "edges": edges},
+    }
+    numbers = {("a", 1): (5, 7), ("a", 3): (8, 10), ("b", 1): (1, 3), ("b", 3): (2, 2)}
+    rows = [
+        row(*key, trial, edges) for key, pair in numbers.items() for trial, edges in enumerate(pair)
+    ]
+    found = compare.edges_of(rows, "t", 10)
+    assert {k: np.mean(v) for k, v in found.items()}["a", "plain", 3] == 9
+    assert compare.best_edits(found) == {
+        ("a", "plain"): ("a", "plain", 3),
+        ("b", "plain"): ("b", "plain", 1),
+    }
+    results.save(tmp_path / "s.json", rows, study.KEYS)
+    table = compare.table(tmp_path / "s.json", 10)
+    assert "| a, plain | 3 | 9.0 ± 1.0 | 2 |  |  |" in table
+    assert "| b, plain | 1 | 2.0 ± 1.0 | 2 | 0.33 | 0.00 |" in table
