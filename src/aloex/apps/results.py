@@ -12,6 +12,8 @@ from typing import Any
 from aloex.errors import InputError
 from aloex.learning.run_folder import write_file
 
+SOURCE = ("command", "versions", "machine")
+
 
 def save(path: Path, rows: list[dict], keys: tuple[str, ...], *, quiet: bool = False) -> None:
     """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new."""
@@ -22,19 +24,34 @@ def save(path: Path, rows: list[dict], keys: tuple[str, ...], *, quiet: bool = F
     old = read(path) if path.exists() else []
     kept = [row for row in old if same(row) not in new]
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, json.dumps({"rows": kept + rows}, indent=1) + "\n")
+    write_file(path, _dump(kept + rows))
     if not quiet:
         print(f"wrote {path}")
 
 
 def read(path: Path) -> list[dict]:
-    """The rows."""
+    """The rows, each with the command, versions and machine that made it."""
     try:
-        return json.loads(path.read_text())["rows"]
+        saved = json.loads(path.read_text())
+        return [{**saved["sources"][row["source"]], **row} for row in saved["rows"]]
     except FileNotFoundError:
         raise InputError(f"there are no results in {path}; check the path") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(f"{path} holds no rows of results: {error!r}") from None
+
+
+def _dump(rows: list[dict]) -> str:
+    """A line for each row, with the number of its source."""
+    sources: list[dict] = []
+    lines = []
+    for row in rows:
+        source = {key: row[key] for key in SOURCE if key in row}
+        if source not in sources:
+            sources.append(source)
+        rest = {key: value for key, value in row.items() if key not in (*SOURCE, "source")}
+        lines.append(json.dumps({**rest, "source": sources.index(source)}))
+    listed = lambda texts: "[\n  " + ",\n  ".join(texts) + "\n ]" if texts else "[]"
+    return f'{{"sources": {listed([json.dumps(s) for s in sources])},\n "rows": {listed(lines)}}}\n'
 
 
 def markdown(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:

@@ -74,7 +74,9 @@ def test_libfuzzer_as_a_rival(target):
 
 
 def test_aflpp_as_a_rival(target, tmp_path):
-    with pytest.raises(InputError, match="is not built for AFL.*aloex fuzz build .* --afl"):
+    with pytest.raises(
+        InputError, match=r"not built for AFL\+\+; build it: aloex fuzz build .* --afl"
+    ):
         aflpp(target, 10, seed=1)
     if shutil.which(AFL) is None:
         pytest.skip("AFL++ is missing: apt-get install afl++")
