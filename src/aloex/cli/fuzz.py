@@ -209,7 +209,9 @@ def study(
         list[str] | None, typer.Option(help="uniform, posmarg, libfuzzer, aflpp; default: all.")
     ] = None,
     edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
-    inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = "1000,10000",
+    inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = (
+        "300,1000,3000,10000"
+    ),
     trials: Annotated[int, typer.Option(help="Repeats with other seeds of randomness.")] = 10,
     timeout: Annotated[float, typer.Option(help="Seconds for one input.")] = 1.0,
     memory: Annotated[int, typer.Option(help="MiB that an input may allocate.")] = 2048,
@@ -234,6 +236,25 @@ def study(
         loaded = Target.load(name)
         comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
     print(table(out, max(counts)))
+
+
+@app.command()
+def page(
+    results: Annotated[Path, typer.Option(help="What the study wrote.")] = (
+        Path("results/fuzz/summary.json")
+    ),
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/fuzz_study.md"),
+) -> None:
+    """Write the study's page and figure from its rows."""
+    from aloex.apps.fuzz import study_page
+
+    images = out.parent / "images/fuzz"
+    images.mkdir(parents=True, exist_ok=True)
+    out.write_text(study_page.render(results))
+    drawn = study_page.figure(results)
+    for path in (images / "study.png", results.parent / "study.png", results.parent / "study.svg"):
+        drawn.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    print(f"page: {out}")
 
 
 @app.command()

@@ -21,7 +21,7 @@ from aloex.apps.fuzz.target import Target
 from aloex.errors import require
 
 KEYS = ("target", "method", "mode", "edits", "inputs", "trial", "with_seeds")
-COUNTS = (1000, 10_000)
+COUNTS = (300, 1000, 3000, 10_000)
 SWEEP = (1, 3, 10, 30, 100)  # edits of a mutant
 NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check
 NUM_CHECKED = 1000  # mutants of which it is told how many pass it

@@ -1,0 +1,108 @@
+"""The study's page, docs/fuzz_study.md, and its figure, from the committed rows."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from aloex.apps import results
+from aloex.apps.fuzz.compare import best_edits, edges_of, table
+from aloex.apps.results import markdown
+
+COLOURS = ("#2a6fbb", "#e8871e", "#3f8f4f", "#b0413e", "#7a5aa6", "#6b6b6b")
+TEXT = """# Which mutants cover most?
+
+Every method gets the same seeds and makes the same number of inputs. A mutator makes mutants of the
+seeds alone; libFuzzer and AFL++ also go on from what they found. An edge is a place in the control
+flow of the target; all are counted by our own executor, which counts as libFuzzer does, with those
+of the seeds included.
+
+```sh
+{commands}
+aloex fuzz page       # this page, from results/fuzz
+```
+
+![Edges over inputs](images/fuzz/study.png)
+
+*Mean over the trials and the range of all of them, each method at its best number of edits.*
+
+## In numbers
+
+Each mutator at the number of edits that was best for it, held against the method that is ahead: p
+is Mann and Whitney's (two-sided), A12 the chance that a trial of the line beats one of the first
+line's.
+
+{tables}
+
+## How many edits
+
+Mean number of edges after {inputs} inputs, by the number of edits of a mutant. No number is best
+for all targets.
+
+{sweep}
+
+## Who gets past the door
+
+The share of mutants that get to code which random bytes do not reach.
+
+{passing}
+
+What the targets are: libpng, OpenJPEG and mpeg2dec from Debian's sources (`aloex fuzz build`), with
+libpng's own PNG files, or files made by `opj_compress` and `ffmpeg`, as seeds. mpeg2dec is not the
+library of that name in OSS-Fuzz.
+"""
+
+
+def render(path: Path) -> str:
+    """The page."""
+    rows = results.read(path)
+    counts = sorted({row["inputs"] for row in rows})
+    shown = [n for n in (1000, 10_000, 100_000) if n in counts] or counts[-1:]
+    return TEXT.format(
+        commands="\n".join(sorted({row["command"] for row in rows})),
+        tables="\n\n".join(table(path, n) for n in shown),
+        inputs=f"{shown[-1]:,}",
+        sweep=_sweep(rows, shown[-1], "edges", ".0f"),
+        passing=_sweep(rows, shown[-1], "passing", ".1%"),
+    )
+
+
+def _sweep(rows: list[dict[str, Any]], inputs: int, column: str, form: str) -> str:
+    """A line per target and mutator, a column per number of edits."""
+    mine = [r for r in rows if r["inputs"] == inputs and r["with_seeds"] and r["edits"]]
+    edits = sorted({row["edits"] for row in mine})
+    lines = []
+    for key in dict.fromkeys((row["target"], row["method"], row["mode"]) for row in mine):
+        own = [row for row in mine if (row["target"], row["method"], row["mode"]) == key]
+        cells = []
+        for k in edits:
+            values = [row[column] for row in own if row["edits"] == k and column in row]
+            cells.append(f"{np.mean(values):{form}}" if values else "–")
+        lines.append([key[0], f"{key[1]}, {key[2]}", *cells])
+    return markdown(["", "", *edits], lines)
+
+
+def figure(path: Path) -> Figure:
+    """Edges over inputs, a panel per target."""
+    rows = results.read(path)
+    targets = list(dict.fromkeys(row["target"] for row in rows))
+    picture = Figure(figsize=(4.2 * len(targets), 3.6), layout="constrained")
+    axes = picture.subplots(1, len(targets), squeeze=False)[0]
+    methods = list(dict.fromkeys((row["method"], row["mode"]) for row in rows))
+    for ax, target in zip(axes, targets, strict=True):
+        counts = sorted({row["inputs"] for row in rows if row["target"] == target})
+        found = {n: edges_of(rows, target, n) for n in counts}
+        for line, key in best_edits(found[counts[-1]]).items():
+            colour = COLOURS[methods.index(line) % len(COLOURS)]
+            at = [n for n in counts if key in found[n]]
+            edges = [found[n][key] for n in at]
+            label = f"{line[0]}, k={key[2]}" if key[2] else line[0]
+            ax.plot(at, [np.mean(e) for e in edges], marker="o", ms=3, color=colour, label=label)
+            low, high = [min(e) for e in edges], [max(e) for e in edges]
+            ax.fill_between(at, low, high, color=colour, alpha=0.15, lw=0)
+        ax.set(title=target, xscale="log", xlabel="inputs")
+        ax.legend(fontsize=8, frameon=False)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("edges, with those of the seeds")
+    return picture
