@@ -98,6 +98,12 @@ def test_bytes_are_drawn_as_mutants_draw_them(tmp_path):
     assert (later[after == 0] == HOLE).all() and (later == byte + 1)[after > 0].all()
 
 
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="a GPU has memory of its own")
+def test_a_corpus_is_in_memory_once(tmp_path):
+    corpus = write(tmp_path, a=bytes(100_000), b=b"more")
+    assert Examples(corpus).data.unsafe_buffer_pointer() == corpus.data.ctypes.data
+
+
 def test_contexts_are_believed_at_their_level():
     """Null hypothesis: bytes are believed independently, each with probability `level`."""
     x = jnp.arange(WINDOW)

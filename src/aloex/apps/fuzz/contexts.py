@@ -63,7 +63,7 @@ class Examples(eqx.Module):
     length: Int[Array, " files"]
 
     def __init__(self, corpus: Corpus):
-        self.data = jnp.asarray(corpus.data)
+        self.data = jax.device_put(corpus.data, may_alias=True)  # on a CPU it is not copied
         self.begin = jnp.asarray(corpus.begin, jnp.int32)
         self.length = jnp.asarray(corpus.length, jnp.int32)
 
