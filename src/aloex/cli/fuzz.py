@@ -1,8 +1,11 @@
 """`aloex fuzz`: build targets, run inputs in them, look for new ones."""
 
 import glob
+import hashlib
 import sys
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -119,9 +122,18 @@ def replay(
 @app.command()
 def run(
     target: Annotated[str, typer.Argument(help="A built target, a library, a libFuzzer binary.")],
-    mutator: Annotated[str, typer.Option(help="uniform, or posmarg: bytes of other seeds.")] = (
-        "uniform"
-    ),
+    mutator: Annotated[
+        str, typer.Option(help="uniform; posmarg: bytes of other seeds; learned: by --model.")
+    ] = "uniform",
+    model: Annotated[
+        Path | None, typer.Option(help="For learned: what aloex fuzz learn wrote.")
+    ] = None,
+    level: Annotated[
+        str, typer.Option(help="For learned: belief in the context, numbers from 0 to 1.")
+    ] = "mixed",
+    temperature: Annotated[
+        float, typer.Option(help="For learned: above 1 for more of the unlikely bytes.")
+    ] = 1.0,
     edits: Annotated[
         str, typer.Option(help="Edits of a mutant; several numbers: one of them each time.")
     ] = "1,3,10,30,100",
@@ -156,12 +168,19 @@ def run(
 
     require(inputs is None or inputs >= 0, f"--inputs must not be negative, got {inputs}")
     require(seconds is None or seconds >= 0, f"--seconds must not be negative, got {seconds}")
-    chosen = one_of(mutators.MUTATORS, mutator, "--mutator")(
-        seed=seed,
-        edits=whole_numbers(edits, "--edits"),
-        keep=keep,
-        repair=None if repair is None else one_of(repairs.REPAIRS, repair, "--repair"),
-    )
+    how: dict[str, Any] = {
+        "seed": seed,
+        "edits": listed(edits, "--edits"),
+        "keep": keep,
+        "repair": None if repair is None else one_of(repairs.REPAIRS, repair, "--repair"),
+    }
+    makers = {**mutators.MUTATORS, "learned": None}
+    maker, by_model = one_of(makers, mutator, "--mutator"), {}
+    if maker is None:
+        maker, by_model = from_model(model, level, temperature)
+    else:
+        require(model is None, f"--model is for --mutator learned, not for {mutator}")
+    chosen = maker(**how)
     loaded = Target.load(target)
     place = seeds or loaded.seeds
     if place is None:
@@ -176,7 +195,7 @@ def run(
         out or Path("runs") / f"{loaded.name}-{mutator}",
         settings={
             **{"mutator": mutator, "edits": ",".join(map(str, chosen.edits)), "keep": keep},
-            **{"repair": repair, "seed": seed},
+            **{"repair": repair, "seed": seed, **by_model},
         },
         grow=grow,
         batch=batch,
@@ -206,7 +225,11 @@ def run(
 def study(
     target: Annotated[list[str], typer.Argument(help="Built targets, with seeds.")],
     method: Annotated[
-        list[str] | None, typer.Option(help="uniform, posmarg, libfuzzer, aflpp; default: all.")
+        list[str] | None,
+        typer.Option(help="uniform, posmarg, libfuzzer, aflpp; learned, with --models."),
+    ] = None,
+    models: Annotated[
+        Path | None, typer.Option(help="A folder with TARGET.safetensors, for learned.")
     ] = None,
     edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
     inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = (
@@ -226,14 +249,17 @@ def study(
     from aloex.apps.fuzz.compare import table
     from aloex.apps.fuzz.target import Target
 
-    todo = comparison.lines(
-        method or [*mutators.MUTATORS, *rivals.RIVALS], whole_numbers(edits, "--edits")
-    )
-    counts = whole_numbers(inputs, "--inputs")
+    wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, *(["learned"] if models else [])]
+    if "learned" in wanted and models is None:
+        raise InputError("learned needs --models FOLDER, with what aloex fuzz learn wrote")
+    sweep, counts = listed(edits, "--edits"), listed(inputs, "--inputs")
+    plain = comparison.lines([name for name in wanted if name != "learned"], sweep)
     limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
-    for name in target:
-        tell = lambda line, name=name: print(f"{name}: {line}", file=sys.stderr, flush=True)
-        loaded = Target.load(name)
+    for loaded in [Target.load(name) for name in target]:
+        todo = list(plain)
+        if "learned" in wanted and models is not None:
+            todo += comparison.learned_lines(models / f"{loaded.name}.safetensors", sweep)
+        tell = lambda line, name=loaded.name: print(f"{name}: {line}", file=sys.stderr, flush=True)
         comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
     print(table(out, max(counts)))
 
@@ -258,6 +284,49 @@ def page(
 
 
 @app.command()
+def learn(
+    corpus: Annotated[Path, typer.Argument(help="A folder of inputs.")],
+    out: Annotated[Path, typer.Option(help="The model file to write: model.safetensors.")],
+    steps: Annotated[int, typer.Option(help="Training steps.")] = 5000,
+    batch_size: Annotated[int, typer.Option(help="Bytes per step.")] = 512,
+    learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 1e-3,
+    held_out: Annotated[float, typer.Option(help="Share of the files held out.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run.")] = False,
+) -> None:
+    """Learn which bytes occur where in a corpus, for --mutator learned.
+
+    The run is kept in a folder beside the model. What was stopped goes on with --resume.
+    """
+    from aloex.apps.fuzz import learn as learning
+    from aloex.apps.fuzz.corpus import read_corpus
+
+    require(out.suffix == ".safetensors", f"--out must end in .safetensors, got {out}")
+    require(learning_rate > 0, f"--learning-rate must be positive, got {learning_rate}")
+    files = read_corpus(corpus)
+    if files.note:
+        print(files.note, file=sys.stderr)
+    learn_from, rest = files.split(held_out, seed)
+    model = learning.learn(
+        learn_from,
+        seed=seed,
+        num_steps=steps,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        folder=out.with_suffix(".run"),
+        resume=resume,
+    )
+    model.save(out)
+    print(f"learned from: {len(learn_from)} files, {learn_from.num_bytes} bytes")
+    if rest is not None:
+        print(f"log probability of a byte of the {len(rest)} files held out (by chance: -5.545)")
+        for share, value in learning.quality(model, rest).items():
+            print(f"  {share:4.0%} of its context believed: {value:.3f}")
+    print(f"model: {out}")
+    print(f"next: aloex fuzz run TARGET --mutator learned --model {out}")
+
+
+@app.command()
 def coverage(
     target: Annotated[str, typer.Argument(help="A target that was built with --coverage.")],
     files: Annotated[list[Path], typer.Argument(help="Inputs, or folders of inputs.")],
@@ -273,18 +342,34 @@ def coverage(
     print(f"pages: {out / 'index.html'}")
 
 
+def from_model(
+    path: Path | None, level: str, temperature: float
+) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """What makes a learned mutator, and what tells it from another."""
+    if path is None:
+        raise InputError("--mutator learned needs --model FILE; make one: aloex fuzz learn CORPUS")
+    from aloex.apps.fuzz import byte_model, learned
+
+    levels = learned.LEVELS if level == "mixed" else listed(level, "--level", float)
+    loaded = byte_model.load(path)
+    fingerprint = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    about = {"model": fingerprint, "levels": list(levels), "temperature": temperature}
+    return partial(learned.learned, loaded, levels=levels, temperature=temperature), about
+
+
 def one_of(known: dict[str, Any], name: str, option: str) -> Any:
     """What goes by a name."""
     require(name in known, f"{option} must be one of {', '.join(known)}, got {name!r}")
     return known[name]
 
 
-def whole_numbers(text: str, option: str) -> tuple[int, ...]:
+def listed(text: str, option: str, kind: Callable[[str], Any] = int) -> tuple[Any, ...]:
     """Numbers with commas between them."""
     try:
-        return tuple(int(word) for word in text.split(","))
+        return tuple(kind(word) for word in text.split(","))
     except ValueError:
-        raise InputError(f"{option} must be numbers such as 10 or 1,3,10, got {text!r}") from None
+        example = "10 or 1,3,10" if kind is int else "0.5 or 0,0.5,1"
+        raise InputError(f"{option} must be numbers such as {example}, got {text!r}") from None
 
 
 def files_in(places: list[Path]) -> list[Path]:

@@ -167,7 +167,10 @@ def test_the_command(stairs, tmp_path, monkeypatch):
     (tmp_path / "seeds/a").write_bytes(SEEDS[0])
     for words, error in (
         ((), "library has no seeds; name a folder of inputs: --seeds FOLDER"),
-        ((*seeds, "--mutator", "best"), "--mutator must be one of uniform, posmarg, got 'best'"),
+        (
+            (*seeds, "--mutator", "best"),
+            "--mutator must be one of uniform, posmarg, learned, got 'best'",
+        ),
         ((*seeds, "--repair", "zip"), "--repair must be one of png, got 'zip'"),
         ((*seeds, "--edits", "1,x"), "--edits must be numbers such as 10 or 1,3,10, got '1,x'"),
         ((*seeds, "--edits", "0"), "edits must be numbers of at least 1"),

@@ -15,7 +15,7 @@ import numpy as np
 
 from aloex.apps import results
 from aloex.apps.fuzz.executor import Executor, Outcomes
-from aloex.apps.fuzz.mutators import MUTATORS, Mutator
+from aloex.apps.fuzz.mutators import MUTATORS, Mutator, RandomEdits
 from aloex.apps.fuzz.rivals import RIVALS
 from aloex.apps.fuzz.target import Target
 from aloex.errors import require
@@ -54,6 +54,18 @@ def lines(methods: Iterable[str], sweep: Sequence[int] = SWEEP) -> list[Line]:
     return found
 
 
+def learned_lines(model: Path, sweep: Sequence[int] = SWEEP) -> list[Line]:
+    """The lines of a model that `aloex fuzz learn` wrote."""
+    from aloex.apps.fuzz import byte_model, learned  # JAX loads slowly
+
+    loaded, found = byte_model.load(model), []
+    for mode, levels in {"mixed": learned.LEVELS, "place": (0.0,), "context": (1.0,)}.items():
+        choose = learned.LearnedByte(loaded, levels)  # the laws it has computed serve all trials
+        make = lambda seed, edits, choose=choose: RandomEdits(choose, seed=seed, edits=(edits,))
+        found += [Line("learned", mode, edits, make) for edits in sweep]
+    return found
+
+
 def make(
     target: Target,
     todo: Iterable[Line],
@@ -78,7 +90,7 @@ def make(
             rows = bench.run(line, trial, counts)
             results.save(summary, rows, KEYS, quiet=True)
             last = rows[-1]
-            tell(f"{line.method}, {line.edits} edits, trial {trial}: {last['edges']} edges")
+            tell(f"{', '.join(map(str, line[:3]))} edits, trial {trial}: {last['edges']} edges")
 
 
 class Bench:

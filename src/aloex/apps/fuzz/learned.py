@@ -1,0 +1,140 @@
+"""A mutator that knows the format: bytes drawn from a learned model, never the one that was there.
+
+Each edit believes its context at one of some levels, each as likely: from the place of the byte
+alone (0) to all that is around it (1). The law of a byte at a level,
+
+    p(v) ~ p_model(v | context, place)^(1 / temperature),  v other than the byte that is there,
+
+is that of the seed: edits of one mutant do not see each other. So it is computed when it is first
+asked for and kept. What of the context is hidden is drawn once for each position and level.
+"""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, UInt8, UInt16
+
+from aloex.apps.fuzz.byte_model import ByteModel
+from aloex.apps.fuzz.contexts import LEVELS, context, hide
+from aloex.apps.fuzz.mutators import Edits, RandomEdits
+from aloex.errors import require
+
+FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
+MAX_LAWS = 1 << 20  # kept: 512 MiB
+AT_ONCE = 1 << 18  # edits
+BATCH = 1024  # laws computed together
+POSITION_BITS, LEVEL_BITS = 32, 8
+
+
+def learned(
+    model: ByteModel,
+    *,
+    levels: Sequence[float] = LEVELS,
+    temperature: float = 1.0,
+    **how,
+) -> RandomEdits:
+    """Edits by a model; `how` as of `RandomEdits`: seed, edits, keep, repair."""
+    return RandomEdits(LearnedByte(model, levels, temperature), **how)
+
+
+class LearnedByte:
+    """Chooses values by the laws above."""
+
+    def __init__(
+        self, model: ByteModel, levels: Sequence[float] = LEVELS, temperature: float = 1.0
+    ):
+        good = 0 < len(levels) < 2**LEVEL_BITS and min(levels) >= 0 and max(levels) <= 1
+        require(good, f"levels must be numbers from 0 to 1, got {tuple(levels)}")
+        good = 0 < temperature < float("inf")
+        require(good, f"the temperature must be positive, got {temperature}")
+        self.model, self.levels, self.temperature = model, tuple(levels), temperature
+        self._forget()
+
+    def _forget(self) -> None:
+        self._number: dict[bytes, int] = {}  # of a seed
+        self._keys = np.zeros(0, np.int64)  # of the laws that are kept, in order
+        self._where = np.zeros(0, np.int64)  # their rows
+        self._laws = np.empty((MAX_LAWS, 256), np.uint16)  # takes memory as it is filled
+
+    def __call__(self, edits: Edits) -> UInt8[np.ndarray, " edits"]:
+        level, chance = np.divmod(len(self.levels) * edits.chance, 1)
+        values = np.empty(len(level), np.uint8)
+        for i in range(0, len(level), AT_ONCE):
+            part = slice(i, i + AT_ONCE)
+            where = self._rows(
+                edits.seeds, edits.origin[part], edits.position[part], level[part].astype(np.int64)
+            )
+            threshold = (FULL * chance[part]).astype(np.uint16)
+            values[part] = _invert(self._laws, where, threshold)
+        return values
+
+    def _rows(self, seeds, origin, position, level) -> Int[np.ndarray, " edits"]:
+        """Where the laws of these edits are; those that are missing are computed."""
+        for i in np.unique(origin):
+            self._number.setdefault(seeds[i], len(self._number))
+        number = np.array([self._number.get(x, 0) for x in seeds])[origin]
+        keys = ((number << POSITION_BITS | position) << LEVEL_BITS) | level
+        asked, first, back = np.unique(keys, return_index=True, return_inverse=True)
+        missing = ~np.isin(asked, self._keys, assume_unique=True)
+        if len(self._keys) + np.sum(missing) > MAX_LAWS:
+            self._forget()
+            return self._rows(seeds, origin, position, level)
+        rows = first[missing]
+        begin, end = len(self._keys), len(self._keys) + len(rows)
+        self._compute(self._laws[begin:end], seeds, origin[rows], position[rows], level[rows])
+        keys = np.concatenate([self._keys, asked[missing]])
+        order = np.argsort(keys, kind="stable")
+        self._where = np.concatenate([self._where, np.arange(begin, end)])[order]
+        self._keys = keys[order]
+        return self._where[np.searchsorted(self._keys, asked)][back]
+
+    def _compute(self, out: UInt16[np.ndarray, "n 256"], seeds, origin, position, level) -> None:
+        """Fill in laws, in batches of one size: one program, and a row never depends on others."""
+        chosen, of = np.unique(origin, return_inverse=True)
+        data = np.frombuffer(b"".join([seeds[i] for i in chosen]), np.uint8)
+        length = np.array([len(seeds[i]) for i in chosen])
+        begin, length = (np.cumsum(length) - length)[of], length[of]
+        for i in range(0, len(out), BATCH):
+            rows = np.minimum(np.arange(i, i + BATCH), len(out) - 1)
+            found = _law(
+                self.model,
+                context(data, begin[rows], length[rows], position[rows]).astype(np.int32),
+                data[begin[rows] + position[rows]].astype(np.int32),
+                position[rows].astype(np.int32),
+                (length - 1 - position)[rows].astype(np.int32),
+                level[rows].astype(np.int32),
+                np.array(self.levels, np.float32),
+                np.float32(self.temperature),
+            )
+            out[i : i + BATCH] = np.asarray(found)[: len(out) - i]
+
+
+@eqx.filter_jit
+def _law(
+    model: ByteModel, x, current, offset, after, level, levels, temperature
+) -> UInt16[Array, "n 256"]:
+    """For each row: sums of the probabilities of the values up to 0, 1, ..., 255."""
+
+    def one(x, current, offset, after, level) -> Float[Array, " 256"]:
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), offset), level)
+        logits = model(hide(key, x, levels[level]), offset, after) / temperature
+        return jax.nn.softmax(jnp.where(jnp.arange(256) == current, -jnp.inf, logits))
+
+    sums = jnp.cumsum(jax.vmap(one)(x, current, offset, after, level), axis=1)
+    return jnp.round(sums / sums[:, -1:] * FULL).astype(jnp.uint16)
+
+
+def _invert(
+    laws: UInt16[np.ndarray, "n 256"],
+    where: Int[np.ndarray, " edits"],
+    threshold: UInt16[np.ndarray, " edits"],
+) -> UInt8[np.ndarray, " edits"]:
+    """The first value whose sum is above the threshold, by halving."""
+    flat, base = laws.reshape(-1), 256 * where
+    value = np.zeros(len(where), np.int64)
+    for half in (128, 64, 32, 16, 8, 4, 2, 1):
+        value += half * (flat[base + value + (half - 1)] <= threshold)
+    return value.astype(np.uint8)
