@@ -52,7 +52,7 @@ def test_laws_by_enumeration(temperature):
     choose, model = LearnedByte(tiny(), LEVELS, temperature), tiny()
     n = learned.FULL  # chances at each level, one for each part in which a law is kept
     chance = (np.arange(n * len(LEVELS)) + 0.5) / (n * len(LEVELS))
-    for origin, position in ((1, 0), (1, 9), (3, 50), (4, 0)):
+    for origin, position in ((1, 0), (1, 9), (3, 0), (3, 50), (4, 0)):
         values = choose(edits_at(origin, position, chance)).reshape(len(LEVELS), n)
         for level, row in enumerate(values):
             probs = law(model, SEEDS[origin], position, level, temperature)
