@@ -4,12 +4,14 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 from aloex.apps import results
-from aloex.apps.fuzz import compare, study
+from aloex.apps.fuzz import compare, study, study_page
 from aloex.apps.fuzz.build import AFL, Recipe, build
+from aloex.apps.fuzz.byte_model import ByteModel, Settings
 from aloex.apps.fuzz.executor import Executor
 from aloex.apps.fuzz.mutators import Uniform
 from aloex.apps.fuzz.rivals import aflpp, libfuzzer
@@ -48,6 +50,26 @@ def test_rows_of_a_study(target, tmp_path, monkeypatch):
 
     study.make(target, todo, out, **limits)
     assert len(told) == 6  # all was there
+
+
+def test_lines_of_a_model(target, tmp_path):
+    """Three modes; that a trial's laws were computed before changes nothing."""
+    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model.save(tmp_path / "m.safetensors")
+    found = study.learned_lines(tmp_path / "m.safetensors", (2,))
+    assert [line[:3] for line in found] == [
+        ("learned", m, 2) for m in ("mixed", "place", "context")
+    ]
+    bench = study.Bench(target, workers=1)
+    edges = lambda line, trial: [row["edges"] for row in bench.run(line, trial, (100, 200))]
+    first = edges(found[0], 1)
+    assert edges(found[0], 0) != first and edges(found[0], 1) == first
+
+
+def test_the_page_in_the_docs_shows_the_committed_rows():
+    root = Path(__file__).parents[3]
+    rows = root / "results/fuzz/summary.json"
+    assert (root / "docs/fuzz_study.md").read_text() == study_page.render(rows)
 
 
 def test_the_share_that_passes_the_first_check(target):
