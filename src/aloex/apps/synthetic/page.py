@@ -36,7 +36,7 @@ steps given below (the paper took 100,100); `best` is what we found better. Numb
 every other line by more than the seeds explain (Welch's t-test, {alpha:.0%}).
 
 ```sh
-aloex synthetic table      # trains and evaluates all that follows; can be stopped and repeated
+aloex synthetic table      # trains and evaluates; can be stopped and repeated
 aloex synthetic tune
 aloex synthetic ablation
 aloex synthetic variance
@@ -51,8 +51,8 @@ In short: with `best` settings ALOE and PCD come within some 0.002 nats of perfe
 time (the seconds are below), and their differences are small, with one exception: on the
 checkerboard PCD's chains do not cross between squares, so the squares' weights are wrong. ALOE also
 has the sampler q, whose draws need no MCMC. With the paper's settings and as few steps as here, an
-autoregressive model fitted by maximum likelihood beats every energy: where a likelihood is all you
-want, take that.
+autoregressive model fitted by maximum likelihood beats every energy that was trained so: where a
+likelihood is all you want, and time is short, take that.
 
 ## Likelihood
 
