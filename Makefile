@@ -1,4 +1,4 @@
-# make demo    train a model on built-in data and write demo/report.html
+# make demo    train a model on built-in data, then fuzz libpng; see demo/report.html, demo/fuzz
 # make test    style, types, import rules and all tests
 # make bench   speed against PyTorch, and how step time grows (CPU or, if there is one, GPU)
 #
@@ -12,11 +12,20 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || (command -v sudo >/dev/null && sudo -n tr
 # Compilers for the fuzz targets; where they cannot be installed, the tests of targets are skipped.
 SYSTEM := clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19 zlib1g-dev
 
-.PHONY: demo test lint bench venv system clean
+.PHONY: demo demo-fuzz test lint bench venv system clean
 .DELETE_ON_ERROR:
 
 demo: .venv/ready system
 	$(BIN)/aloex demo --out demo
+	@$(MAKE) -s demo-fuzz || echo "demo: the fuzzing part was left out, for the reason above"
+
+# About a minute, with a compiler and Debian's sources at hand.
+demo-fuzz:
+	$(BIN)/aloex fuzz build libpng
+	[ -f demo/png.safetensors ] || { rm -rf demo/png.run; $(BIN)/aloex fuzz learn \
+	  build/targets/libpng/seeds --steps 800 --out demo/png.safetensors; }
+	$(BIN)/aloex fuzz run libpng --mutator learned --model demo/png.safetensors --edits 10 \
+	  --inputs 30000 --out demo/fuzz
 
 test: lint system
 	$(BIN)/python -m pytest -n 2 --dist loadfile
