@@ -18,7 +18,16 @@ seeds alone; libFuzzer and AFL++ also go on from what they found. An edge is a p
 flow of the target; all are counted by our own executor, which counts as libFuzzer does, with those
 of the seeds included.
 
+`uniform` draws any other byte, `posmarg` the byte at the same place of another seed. `learned`
+draws from a model of the seeds, never the byte that was there: `place` with nothing known but the
+place of the byte, `context` with all 64 bytes around it, `mixed` with a random share of them. The
+model is a plain predictor of bytes, not an energy.
+
 ```sh
+for t in libpng openjpeg mpeg2dec; do
+  aloex fuzz build $t --afl
+  aloex fuzz learn build/targets/$t/seeds --out models/$t.safetensors
+done
 {commands}
 aloex fuzz page       # this page, from results/fuzz
 ```
@@ -26,6 +35,11 @@ aloex fuzz page       # this page, from results/fuzz
 ![Edges over inputs](images/fuzz/study.png)
 
 *Mean over the trials and the range of all of them, each method at its best number of edits.*
+
+In short: `learned` with mixed levels is ahead on libpng and OpenJPEG; knowing the place of a byte
+brings most of it. On mpeg2dec, whose stream is entropy-coded, any byte does better than a likely
+one.
+libFuzzer and AFL++, which change inputs a little at a time, cover less with so few of them.
 
 ## In numbers
 
