@@ -33,7 +33,7 @@ def read(path: Path) -> list[dict]:
     """The rows, each with the command, versions and machine that made it."""
     try:
         saved = json.loads(path.read_text())
-        return [{**saved["sources"][row["source"]], **row} for row in saved["rows"]]
+        return [{**saved["sources"][row.pop("source")], **row} for row in saved["rows"]]
     except FileNotFoundError:
         raise InputError(f"there are no results in {path}; check the path") from None
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -48,7 +48,7 @@ def _dump(rows: list[dict]) -> str:
         source = {key: row[key] for key in SOURCE if key in row}
         if source not in sources:
             sources.append(source)
-        rest = {key: value for key, value in row.items() if key not in (*SOURCE, "source")}
+        rest = {key: value for key, value in row.items() if key not in SOURCE}
         lines.append(json.dumps({**rest, "source": sources.index(source)}))
     listed = lambda texts: "[\n  " + ",\n  ".join(texts) + "\n ]" if texts else "[]"
     return f'{{"sources": {listed([json.dumps(s) for s in sources])},\n "rows": {listed(lines)}}}\n'

@@ -1,7 +1,6 @@
 """`aloex fuzz`: build targets, run inputs in them, look for new ones."""
 
 import glob
-import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from aloex.cli.fuzz_study import page, study
+from aloex.cli.numbers import listed
 from aloex.errors import InputError, require
 
 app = typer.Typer(
@@ -18,7 +19,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-
 
 SHOWN_AT_ONCE = 1000  # inputs
 
@@ -222,68 +222,6 @@ def run(
 
 
 @app.command()
-def study(
-    target: Annotated[list[str], typer.Argument(help="Built targets, with seeds.")],
-    method: Annotated[
-        list[str] | None,
-        typer.Option(help="uniform, posmarg, libfuzzer, aflpp; learned, with --models."),
-    ] = None,
-    models: Annotated[
-        Path | None, typer.Option(help="A folder with TARGET.safetensors, for learned.")
-    ] = None,
-    edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
-    inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = (
-        "300,1000,3000,10000"
-    ),
-    trials: Annotated[int, typer.Option(help="Repeats with other seeds of randomness.")] = 10,
-    timeout: Annotated[float, typer.Option(help="Seconds for one input.")] = 1.0,
-    memory: Annotated[int, typer.Option(help="MiB that an input may allocate.")] = 2048,
-    workers: Annotated[int | None, typer.Option(help="Processes; default: all cores.")] = None,
-    out: Annotated[Path, typer.Option(help="Where the rows go.")] = (
-        Path("results/fuzz/summary.json")
-    ),
-) -> None:
-    """Compare methods: what do as many inputs of each cover? May be stopped and repeated."""
-    from aloex.apps.fuzz import mutators, rivals
-    from aloex.apps.fuzz import study as comparison
-    from aloex.apps.fuzz.compare import table
-    from aloex.apps.fuzz.target import Target
-
-    wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, *(["learned"] if models else [])]
-    if "learned" in wanted and models is None:
-        raise InputError("learned needs --models FOLDER, with what aloex fuzz learn wrote")
-    sweep, counts = listed(edits, "--edits"), listed(inputs, "--inputs")
-    plain = comparison.lines([name for name in wanted if name != "learned"], sweep)
-    limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
-    for loaded in [Target.load(name) for name in target]:
-        todo = list(plain)
-        if "learned" in wanted and models is not None:
-            todo += comparison.learned_lines(models / f"{loaded.name}.safetensors", sweep)
-        tell = lambda line, name=loaded.name: print(f"{name}: {line}", file=sys.stderr, flush=True)
-        comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
-    print(table(out, max(counts)))
-
-
-@app.command()
-def page(
-    results: Annotated[Path, typer.Option(help="What the study wrote.")] = (
-        Path("results/fuzz/summary.json")
-    ),
-    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/fuzz_study.md"),
-) -> None:
-    """Write the study's page and figure from its rows."""
-    from aloex.apps.fuzz import study_page
-
-    images = out.parent / "images/fuzz"
-    images.mkdir(parents=True, exist_ok=True)
-    out.write_text(study_page.render(results))
-    drawn = study_page.figure(results)
-    for path in (images / "study.png", results.parent / "study.png", results.parent / "study.svg"):
-        drawn.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
-    print(f"page: {out}")
-
-
-@app.command()
 def learn(
     corpus: Annotated[Path, typer.Argument(help="A folder of inputs.")],
     out: Annotated[Path, typer.Option(help="The model file to write: model.safetensors.")],
@@ -342,6 +280,10 @@ def coverage(
     print(f"pages: {out / 'index.html'}")
 
 
+app.command()(study)
+app.command()(page)
+
+
 def from_model(
     path: Path | None, level: str, temperature: float
 ) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -349,11 +291,15 @@ def from_model(
     if path is None:
         raise InputError("--mutator learned needs --model FILE; make one: aloex fuzz learn CORPUS")
     from aloex.apps.fuzz import byte_model, learned
+    from aloex.apps.fuzz.seeds import hash_of
 
     levels = learned.LEVELS if level == "mixed" else listed(level, "--level", float)
     loaded = byte_model.load(path)
-    fingerprint = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    about = {"model": fingerprint, "levels": list(levels), "temperature": temperature}
+    about = {
+        "model": hash_of(path.read_bytes()),
+        "levels": list(levels),
+        "temperature": temperature,
+    }
     return partial(learned.learned, loaded, levels=levels, temperature=temperature), about
 
 
@@ -361,15 +307,6 @@ def one_of(known: dict[str, Any], name: str, option: str) -> Any:
     """What goes by a name."""
     require(name in known, f"{option} must be one of {', '.join(known)}, got {name!r}")
     return known[name]
-
-
-def listed(text: str, option: str, kind: Callable[[str], Any] = int) -> tuple[Any, ...]:
-    """Numbers with commas between them."""
-    try:
-        return tuple(kind(word) for word in text.split(","))
-    except ValueError:
-        example = "10 or 1,3,10" if kind is int else "0.5 or 0,0.5,1"
-        raise InputError(f"{option} must be numbers such as {example}, got {text!r}") from None
 
 
 def files_in(places: list[Path]) -> list[Path]:

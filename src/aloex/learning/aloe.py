@@ -135,7 +135,8 @@ class ALOE(ShardedLearner):
         f_hat = self._values(state, x_hat, axis)
         parts = (keys_kernel, x, x_hat, f_hat, z)
         state, (x_neg, f_neg), (f_loss, f_data, f_mean) = self._f_steps(state, parts, mean, axis)
-        x_neg, f_neg = (a.reshape(len(num_edits), -1, *a.shape[1:]) for a in (x_neg, f_neg))
+        by_start = lambda a: a.reshape(len(num_edits), -1, *a.shape[1:])
+        x_neg, f_neg = jax.tree.map(by_start, (x_neg, f_neg))
 
         q, opt_q, targets = state.q, state.opt_q, x_neg[:, -1]
         keys = keys[:: self.persistence]  # one for each draw of q
@@ -147,12 +148,9 @@ class ALOE(ShardedLearner):
             q, opt_q = apply_gradients(self.optimizer_q, mean(grads), opt_q, q)
 
         info = mean(Info(f_loss, loss, f_data, f_mean, jnp.mean(num_edits), *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
-        state = state._replace(q=q, opt_q=opt_q)
-        if state.chains is not None:
-            state = state._replace(chains=_everyones(x_neg[:, :-1], axis))
-        if state.chains_f is not None:
-            state = state._replace(chains_f=_everyones(f_neg[:, :-1], axis))
-        return state, info
+        lasting = (None if chains is None else x_neg, f_neg)
+        chains, chains_f = jax.tree.map(lambda a: _everyones(a[:, :-1], axis), lasting)
+        return state._replace(q=q, opt_q=opt_q, chains=chains, chains_f=chains_f), info
 
     def _values(self, state: State, x_hat, axis) -> Float[Array, " batch"] | None:
         """f of new draws and, of the chains that they join, as it was."""
@@ -180,7 +178,7 @@ class ALOE(ShardedLearner):
             (f_loss, means), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
                 f, x, x_neg, z
             )
-            f_neg = jax.vmap(f)(x_neg, z)
+            f_neg = None if f_hat is None else jax.vmap(f)(x_neg)
             f, opt_f = apply_gradients(self.optimizer_f, mean(grads), opt_f, f)
             ema_f = moving_average(ema_f, f, self.ema_decay, step)
             trained = eqx.filter((f, ema_f, opt_f), eqx.is_array)
@@ -190,7 +188,7 @@ class ALOE(ShardedLearner):
         (trained, step), (x_neg, f_neg, losses) = jax.lax.scan(one, (trained, state.step), parts)
         f, ema_f, opt_f = eqx.combine(trained, fixed)
         state = state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=step)
-        return state, (join(x_neg), join(f_neg)), jax.tree.map(jnp.mean, losses)
+        return state, jax.tree.map(join, (x_neg, f_neg)), jax.tree.map(jnp.mean, losses)
 
     def _q_grad(self, q: LocalSearch, keys, targets, z):
         """Algorithm 2's loss and info, and its gradient."""

@@ -10,7 +10,6 @@ killed at any moment and goes on after its last whole batch: the files of a batc
 then the line that tells of them.
 """
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from aloex.apps.fuzz.executor import Executor, Failure, Outcomes
 from aloex.apps.fuzz.journal import Journal
 from aloex.apps.fuzz.mutators import Mutator
 from aloex.apps.fuzz.record import Record
+from aloex.apps.fuzz.seeds import hash_of
 from aloex.apps.fuzz.target import Target
 from aloex.errors import AloexError, CheckpointError, InputError, require
 from aloex.learning.progress import StopSignals
@@ -72,7 +72,7 @@ class Campaign:
         self.grow, self.batch = grow, batch
         self.settings = {
             "target": target.name,
-            "library": hashlib.sha256(target.library.read_bytes()).hexdigest()[:16],
+            "library": hash_of(target.library.read_bytes()),
             "seeds": seed_files.fingerprint(self.seeds),
             **settings,
             **{"grow": grow, "batch": batch, "timeout": timeout, "memory_mb": memory_mb},
@@ -217,11 +217,6 @@ class Campaign:
 def _is_over(record: Record, num_inputs: int | None, max_seconds: float | None) -> bool:
     enough = num_inputs is not None and record.num_run >= num_inputs
     return enough or (max_seconds is not None and record.seconds >= max_seconds)
-
-
-def hash_of(data: bytes) -> str:
-    """The name of an input."""
-    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def read_input(path: Path) -> bytes:

@@ -2,13 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from aloex.apps import results
 from aloex.apps.results import markdown
 
 Key = tuple[str, str, int]  # method, mode, edits
@@ -48,9 +46,9 @@ def best_edits(found: dict[Key, list[int]]) -> dict[tuple[str, str], Key]:
     return best
 
 
-def table(path: Path, inputs: int) -> str:
+def table(rows: list[dict[str, Any]], inputs: int) -> str:
     """Each method at its best number of edits, held against the one that is ahead."""
-    rows, parts = results.read(path), []
+    parts = []
     for target in dict.fromkeys(row["target"] for row in rows):
         found = edges_of(rows, target, inputs)
         best = sorted(best_edits(found).values(), key=lambda key: -np.mean(found[key]))

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int, UInt8
 
+from aloex.apps.fuzz.seeds import left_out_note
 from aloex.errors import require
 
 PIECE = 1 << 24  # bytes read at a time
 MAX_BYTES = 2**31 - 1  # places in the buffer are counted in 32 bits
-NUM_NAMED = 3  # files that a note names
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,7 @@ class Corpus:
         """What was left out, or nothing."""
         if not self.skipped:
             return ""
-        named = ", ".join(self.skipped[:NUM_NAMED]) + ", ..." * (len(self.skipped) > NUM_NAMED)
-        return f"left out {len(self.skipped)} files (empty, or not to be read): {named}"
+        return left_out_note("files", "empty, or not to be read", self.skipped)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -8,7 +8,6 @@ and its report decides; without one, the offsets that the executor saw do.
     crashes/crash-3f786850e387550f.json   what happened, how to see it again
 """
 
-import hashlib
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from aloex.apps.fuzz.executor import Failure, Status
+from aloex.apps.fuzz.seeds import hash_of
 from aloex.apps.fuzz.target import Target
 from aloex.learning.run_folder import write_file
 
@@ -65,8 +65,7 @@ class Crashes:
 
     def add(self, data: bytes, failure: Failure) -> Crash:
         """Keep an input, unless it is known or there are enough of its kind."""
-        digest = hashlib.sha256(data).hexdigest()[:16]
-        path = self.folder / f"{failure.status.name.lower()}-{digest}"
+        path = self.folder / f"{failure.status.name.lower()}-{hash_of(data)}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             about = path.with_suffix(".json")  # written last: without it, the input is not known

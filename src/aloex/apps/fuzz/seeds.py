@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,17 +33,24 @@ def read(place: Path, *, max_len: int) -> Seeds:
                 found.append(path.read_bytes())
         except OSError as error:
             left_out[error.strerror or "unreadable"].append(path.name)
-    notes = [
-        f"left out {len(names)} of the seeds ({why}): {', '.join(names[:NUM_NAMED])}"
-        + (", ..." if len(names) > NUM_NAMED else "")
-        for why, names in left_out.items()
-    ]
+    notes = [left_out_note("of the seeds", why, names) for why, names in left_out.items()]
     has_some = any(len(x) > 0 for x in found)
     why = "; ".join(notes) or ("it has only empty files" if found else "it is empty")
     require(has_some, f"there is no seed in {place}: {why}; put at least one input of a byte there")
     return Seeds(found, notes)
 
 
+def left_out_note(what: str, why: str, names: Sequence[str]) -> str:
+    """Tells of files that were not taken, and names some."""
+    named = ", ".join(names[:NUM_NAMED]) + (", ..." if len(names) > NUM_NAMED else "")
+    return f"left out {len(names)} {what} ({why}): {named}"
+
+
+def hash_of(data: bytes) -> str:
+    """The name of an input."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
 def fingerprint(inputs: list[bytes]) -> str:
     """Tells one list of seeds from another."""
-    return hashlib.sha256(b"".join(hashlib.sha256(x).digest() for x in inputs)).hexdigest()[:16]
+    return hash_of(b"".join(hashlib.sha256(x).digest() for x in inputs))

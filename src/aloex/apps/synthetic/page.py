@@ -51,8 +51,9 @@ In short: with `best` settings ALOE and PCD come within some 0.002 nats of perfe
 time (the seconds are below), and their differences are small, with one exception: on the
 checkerboard PCD's chains do not cross between squares, so the squares' weights are wrong. ALOE also
 has the sampler q, whose draws need no MCMC. With the paper's settings and as few steps as here, an
-autoregressive model fitted by maximum likelihood beats every energy that was trained so: where a
-likelihood is all you want, and time is short, take that.
+autoregressive model fitted by maximum likelihood beats every energy that was trained so, and PCD
+and CD are level with ALOE or ahead: where a likelihood is all you want, and time is short, take the
+autoregressive model.
 
 ## Likelihood
 

@@ -1,0 +1,76 @@
+"""`aloex fuzz study` and `aloex fuzz page`: methods compared, and the page that tells of it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aloex.cli.numbers import listed
+from aloex.errors import InputError
+
+
+def study(
+    target: Annotated[list[str], typer.Argument(help="Built targets, with seeds.")],
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help="uniform, posmarg, libfuzzer, aflpp; learned, with --models."),
+    ] = None,
+    models: Annotated[
+        Path | None, typer.Option(help="A folder with TARGET.safetensors, for learned.")
+    ] = None,
+    edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
+    inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = (
+        "300,1000,3000,10000"
+    ),
+    trials: Annotated[int, typer.Option(help="Repeats with other seeds of randomness.")] = 10,
+    timeout: Annotated[float, typer.Option(help="Seconds for one input.")] = 1.0,
+    memory: Annotated[int, typer.Option(help="MiB that an input may allocate.")] = 2048,
+    workers: Annotated[int | None, typer.Option(help="Processes; default: all cores.")] = None,
+    out: Annotated[Path, typer.Option(help="Where the rows go.")] = (
+        Path("results/fuzz/summary.json")
+    ),
+) -> None:
+    """Compare methods: what do as many inputs of each cover? May be stopped and repeated."""
+    from aloex.apps.fuzz import mutators, rivals
+    from aloex.apps.fuzz import study as comparison
+    from aloex.apps.fuzz.compare import table
+    from aloex.apps.fuzz.target import Target
+    from aloex.apps.results import read
+
+    wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, *(["learned"] if models else [])]
+    if "learned" in wanted and models is None:
+        raise InputError("learned needs --models FOLDER, with what aloex fuzz learn wrote")
+    sweep, counts = listed(edits, "--edits"), listed(inputs, "--inputs")
+    plain = comparison.lines([name for name in wanted if name != "learned"], sweep)
+    limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
+    for loaded in [Target.load(name) for name in target]:
+        todo = list(plain)
+        if "learned" in wanted and models is not None:
+            todo += comparison.learned_lines(models / f"{loaded.name}.safetensors", sweep)
+        tell = lambda line, name=loaded.name: print(f"{name}: {line}", file=sys.stderr, flush=True)
+        comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
+    print(table(read(out), max(counts)))
+
+
+def page(
+    results: Annotated[Path, typer.Option(help="What the study wrote.")] = (
+        Path("results/fuzz/summary.json")
+    ),
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/fuzz_study.md"),
+) -> None:
+    """Write the study's page and figure from its rows."""
+    from matplotlib import rc_context
+
+    from aloex.apps.fuzz import study_page
+    from aloex.apps.results import read
+
+    images = out.parent / "images/fuzz"
+    images.mkdir(parents=True, exist_ok=True)
+    rows = read(results)
+    out.write_text(study_page.render(rows))
+    drawn = study_page.figure(rows)
+    with rc_context({"svg.hashsalt": "aloex"}):  # the same file each time it is written
+        for path in (images / "study.png", *map(results.with_name, ("study.png", "study.svg"))):
+            drawn.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    print(f"page: {out}")

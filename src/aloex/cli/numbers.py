@@ -1,0 +1,15 @@
+"""Numbers in options of the command line."""
+
+from collections.abc import Callable
+from typing import Any
+
+from aloex.errors import InputError
+
+
+def listed(text: str, option: str, kind: Callable[[str], Any] = int) -> tuple[Any, ...]:
+    """Numbers with commas between them."""
+    try:
+        return tuple(kind(word) for word in text.split(","))
+    except ValueError:
+        example = "10 or 1,3,10" if kind is int else "0.5 or 0,0.5,1"
+        raise InputError(f"{option} must be numbers such as {example}, got {text!r}") from None
