@@ -124,6 +124,29 @@ def test_negatives_follow_the_start_and_then_the_kernel(kind, settings, cond_dim
     assert_draws_match(np.bincount(drawn, minlength=TINY.size), law)
 
 
+@pytest.mark.parametrize("kind", [CD, PCD])
+def test_more_data_than_negatives(kind):
+    """f rises on every example and falls where the chains of every third lead."""
+    f, x = randomised(MLP, TINY, hidden=(4,)), TINY.enumerate()[jnp.array([3, 1, 6, 0, 2, 5])]
+    learner = build(kind, Jump(TINY.enumerate()[7]), num_data=3)
+    before = state_with_buffer(learner, f)
+    after, _ = learner.step(jax.random.key(0), before, x)
+    mean = lambda f: f(TINY.enumerate()[7]) - jax.vmap(f)(x).mean()
+    expected = flat_grads(f) - flat_grads(eqx.filter_grad(mean)(f))
+    np.testing.assert_allclose(flat_grads(after.f), expected, rtol=1e-5, atol=1e-6)
+    if kind is PCD:
+        assert int(np.sum(np.any(after.chains != before.chains, axis=1))) <= 2
+    else:
+        turned, _ = build(CD, Jump(), num_data=3).step(jax.random.key(0), before, x)
+        falls = lambda f: jax.vmap(f)(1 - x[::3]).mean() - jax.vmap(f)(x).mean()
+        expected = flat_grads(f) - flat_grads(eqx.filter_grad(falls)(f))
+        np.testing.assert_allclose(flat_grads(turned.f), expected, rtol=1e-5, atol=1e-6)
+    with pytest.raises(InputError, match="a multiple of 3 examples, got 5"):
+        learner.step(jax.random.key(0), before, x[:5])
+    with pytest.raises(InputError, match="num_data=3 is for models without a condition"):
+        learner.step(jax.random.key(0), before, x, jnp.zeros((6, 1)))
+
+
 def test_each_example_writes_back_one_chain_of_its_own_stretch():
     """7 chains and 3 examples: stretches 0-1, 2-3, 4-6; in each, one chain is moved per step."""
     pcd = PCD(Jump(), TINY, num_chains=7, restart=0.0)

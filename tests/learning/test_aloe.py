@@ -149,6 +149,24 @@ def test_steps_of_f_between_moves_of_the_negatives():
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_more_data_than_negatives():
+    """Three examples to a negative: f rises on all of them, and the draws are one to three."""
+    f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
+    x = TINY.enumerate()[jnp.array([3, 1, 6, 0, 2, 2])]
+    settings = {"optimizer_f": optax.sgd(0.1), "optimizer_q": optax.sgd(0.0), "ema_decay": 0.0}
+    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), num_data=3, **settings)
+    after, info = aloe.step(jax.random.key(0), aloe.init(f, q), x)
+
+    keys = jax.vmap(jax.random.split)(jax.random.split(jax.random.key(0), 6)[::3])[:, 0]
+    x_neg = aloe.negatives(keys, f, q, None)[0][:, 0]
+    assert x_neg.shape == (2, 3)
+    grads = eqx.filter_grad(lambda f: mle_loss(f, x, x_neg)[0])(f)
+    np.testing.assert_allclose(
+        flat_grads(after.ema_f), flat_grads(f) - 0.1 * flat_grads(grads), rtol=1e-5, atol=1e-6
+    )
+    np.testing.assert_allclose(info.f_data, jax.vmap(f)(x).mean(), rtol=1e-5)
+
+
 def test_chains_live_through_steps_of_several_parts():
     """With f and q at rest, F = 2 leaves the chains that F = 1 does."""
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
@@ -246,7 +264,7 @@ def test_persistence_needs_chains_and_no_condition():
         aloe.init(f, q, jnp.zeros((6, 3), jnp.int32))
     state = aloe.init(f, q, jnp.zeros((8, 3), jnp.int32))
     with pytest.raises(
-        InputError, match="persistence=4 and resample=False are for models without a condition"
+        InputError, match="persistence=4, resample=False and num_data=1 are for models without"
     ):
         aloe.step(jax.random.key(0), state, jnp.zeros((8, 3), jnp.int32), jnp.zeros((8, 1)))
 

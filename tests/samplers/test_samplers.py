@@ -1,5 +1,6 @@
 """Samplers: every q0, editor and local search is a distribution, and its draws follow it."""
 
+import math
 from functools import cache
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from aloex.samplers import (
     Flip,
     LocalSearch,
     PositionValue,
+    Stop,
 )
 from aloex.samplers.local_search import sample_ends, score
 from aloex.spaces import Bits, Categorical, Sequences
@@ -278,6 +280,24 @@ def test_log_prob_is_eq_traj_q(cond_dim):
         chosen = {t: paths.x[paths.num_edits.tolist().index(t)] for t in range(3)}
         for expected, log_q in both(q, chosen):
             np.testing.assert_allclose(log_q, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0])
+def test_a_bounded_stop_policy_is_never_sure(scale):
+    """The odds of stopping are o / (1 + o exp(-s)), with s free and o the odds of the bound.
+
+    That is about exp(s) while it is small, and approaches o when it is large.
+    """
+    free = randomised(Stop, BITS, hidden=(4,), scale=scale)
+    parts = lambda stop: (stop.features, stop.net)
+    bounded = Stop(BITS, hidden=(4,), max_prob=0.9, key=jax.random.key(0))
+    bounded = eqx.tree_at(parts, bounded, parts(free))
+    s, found = (np.asarray(jax.vmap(stop)(BITS.enumerate())) for stop in (free, bounded))
+    expected = math.log(9) - np.logaddexp(0, math.log(9) - s.astype(float))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    assert np.ptp(s) > 0.1
+    with pytest.raises(InputError, match=r"max_prob must be in \(0, 1\], got 0"):
+        Stop(BITS, max_prob=0.0, key=jax.random.key(0))
 
 
 def test_bad_searches():

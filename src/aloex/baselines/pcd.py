@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, Int, Key, PyTree
 from aloex.cursor import Energy
 from aloex.errors import InputError, require
 from aloex.kernels import Kernel, run
-from aloex.learning.learner import ShardedLearner, mean_over
+from aloex.learning.learner import ShardedLearner, check_num_data, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.spaces import Space
 
@@ -46,6 +46,7 @@ class _ContrastiveDivergence(ShardedLearner):
 
     kernel: Kernel
     num_kernel_steps: int = eqx.field(static=True, kw_only=True, default=1)
+    num_data: int = eqx.field(static=True, kw_only=True, default=1)  # to each negative
     optimizer_f: optax.GradientTransformation = eqx.field(
         static=True, kw_only=True, default_factory=clipped_adam
     )
@@ -55,8 +56,13 @@ class _ContrastiveDivergence(ShardedLearner):
         return State(f, f, opt_f, chains, jnp.zeros((), jnp.int32))
 
     def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
-        mean = mean_over(axis)
-        x_neg, chains = self._negatives(keys, state.f, state.chains, x, z, axis)
+        require(
+            z is None or self.num_data == 1,
+            f"num_data={self.num_data} is for models without a condition; use num_data=1",
+        )
+        check_num_data(self.num_data, x)
+        mean, every = mean_over(axis), self.num_data
+        x_neg, chains = self._negatives(keys[::every], state.f, state.chains, x[::every], z, axis)
         (f_loss, parts), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
             state.f, x, x_neg, z
         )

@@ -12,6 +12,9 @@ With `num_f_steps` = F > 1 the batch is cut in F parts, those with the new draws
 the kernel moves the negatives and f takes a step. So q, drawn from and learned F times less often,
 costs little beside the kernel.
 
+With `num_data` = D > 1 a batch holds D examples of data to each negative. Data cost f one
+evaluation, a negative a sweep of them, and the noise of either ends up in f.
+
 With `resample` the draws of q are resampled by their importance weights before the kernel takes
 them on. q(x) itself is a sum over trajectories, but with the proposal s_x as an auxiliary law every
 trajectory tau to x has a weight of its own,
@@ -34,7 +37,7 @@ from jaxtyping import Array, Float, Int, Key, PyTree
 from aloex.cursor import Energy
 from aloex.errors import require
 from aloex.kernels import Kernel, run
-from aloex.learning.learner import ShardedLearner, mean_over
+from aloex.learning.learner import ShardedLearner, check_num_data, mean_over
 from aloex.learning.power_iteration import q_loss
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.proposals import Proposal
@@ -76,6 +79,7 @@ class ALOE(ShardedLearner):
     num_trajectories: int = eqx.field(static=True, kw_only=True, default=10)
     num_power_steps: int = eqx.field(static=True, kw_only=True, default=1)
     num_f_steps: int = eqx.field(static=True, kw_only=True, default=1)
+    num_data: int = eqx.field(static=True, kw_only=True, default=1)
     num_kernel_steps: int = eqx.field(static=True, kw_only=True, default=1)
     persistence: int = eqx.field(static=True, kw_only=True, default=1)
     resample: bool = eqx.field(static=True, kw_only=True, default=False)
@@ -123,11 +127,14 @@ class ALOE(ShardedLearner):
 
     def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
         require(
-            z is None or (self.persistence == 1 and not self.resample),
-            f"persistence={self.persistence} and resample={self.resample} are for models without "
-            "a condition, whose states may change places; use persistence=1, resample=False",
+            z is None or (self.persistence == 1 and not self.resample and self.num_data == 1),
+            f"persistence={self.persistence}, resample={self.resample} and num_data="
+            f"{self.num_data} are for models without a condition, whose states may change places; "
+            "use persistence=1, resample=False, num_data=1",
         )
+        check_num_data(self.num_data, x)
         mean = mean_over(axis)
+        keys = keys[:: self.num_data]  # one for each negative
         keys = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_power_steps))(keys)
         chains = _mine(state.chains, axis)
         keys_q, keys_kernel = _split(keys[:, 0])

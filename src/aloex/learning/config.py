@@ -44,11 +44,13 @@ class Config:
     bfloat16: bool = False  # activations of the MLP q0, for an accelerator
     q_hidden: tuple[int, ...] = (256, 256)  # of the editor and of the stop policy
     max_edits: int = 16
+    max_stop: float = 0.95  # bound on the probability to stop a search; see `Stop`
     stop_prob: float = 0.5  # of the inverse proposal
     repeats: bool = True  # whether the inverse proposal may change a site twice
     num_trajectories: int = 10
     num_power_steps: int = 1
     num_f_steps: int = 1  # steps of f to one of q; see `ALOE`
+    num_data: int = 1  # examples of data to each negative; see `ALOE`
     num_sweeps: int = 1
     persistence: int = 1  # kernel steps that a draw of q lives for; see `ALOE`
     resample: bool = False  # draws of q by their importance weights; see `ALOE`
@@ -57,7 +59,7 @@ class Config:
     learning_rate_q: float = 1e-3
     decay_steps: int | None = None  # when learning rates reach 0; see `clipped_adam`
     ema_decay: float = 0.999
-    batch_size: int = 128
+    batch_size: int = 128  # negatives of a step of q
 
     def __post_init__(self):
         kinds = ("factorized", "mlp", "rnn")
@@ -76,6 +78,7 @@ class Config:
             self.q0 != "rnn" or len(self.q0_hidden) == 1,
             f"q0='rnn' is one LSTM: q0_hidden must be a single size, got {self.q0_hidden}",
         )
+        require(0 < self.max_stop <= 1, f"max_stop must be in (0, 1], got {self.max_stop}")
         for name in ("learning_rate_f", "learning_rate_q", "q0_head"):
             value = getattr(self, name)
             require(value > 0, f"{name} must be positive, got {value}")
@@ -112,6 +115,7 @@ def build_learner(config: Config) -> ALOE:
         num_trajectories=config.num_trajectories,
         num_power_steps=config.num_power_steps,
         num_f_steps=rounds,
+        num_data=config.num_data,
         num_kernel_steps=config.num_sweeps,
         persistence=config.persistence,
         resample=config.resample,
@@ -140,7 +144,13 @@ def build_networks(config: Config, key: Key[Array, ""]) -> tuple[MLP, LocalSearc
         editor = Flip(space, hidden=config.q_hidden, cond_dim=cond_dim, key=key_editor)
     else:
         editor = PositionValue(space, hidden=config.q_hidden, cond_dim=cond_dim, key=key_editor)
-    stop = Stop(space, hidden=config.q_hidden, cond_dim=cond_dim, key=key_stop)
+    stop = Stop(
+        space,
+        hidden=config.q_hidden,
+        cond_dim=cond_dim,
+        max_prob=config.max_stop,
+        key=key_stop,
+    )
     return f, LocalSearch(q0, editor, stop, config.max_edits)
 
 

@@ -59,3 +59,12 @@ class ShardedLearner(eqx.Module):
 def mean_over(axis: str | None) -> Callable[[Any], Any]:
     """The mean of a tree over the devices, or the tree itself when there is just one."""
     return (lambda tree: jax.lax.pmean(tree, axis)) if axis else (lambda tree: tree)
+
+
+def check_num_data(num_data: int, x: Array) -> None:
+    """Whether the batch holds `num_data` examples to each of a number of negatives."""
+    require(
+        x.shape[0] % num_data == 0,
+        f"with num_data={num_data} a batch must hold a multiple of {num_data} examples, got "
+        f"{x.shape[0]}",
+    )

@@ -146,7 +146,7 @@ def learn(
         z,
         seed=seed,
         num_steps=num_steps,
-        batch_size=config.batch_size,
+        batch_size=config.batch_size * config.num_data,
         folder=folder,
         resume=resume,
         config=dataclasses.asdict(config),

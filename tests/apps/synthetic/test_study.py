@@ -49,7 +49,7 @@ def test_every_method_takes_a_step(method, recipe, preset):
     settings = methods.choose(method, recipe, preset)
     learner = methods.build_learner(settings)
     state = eqx.filter_eval_shape(methods.init, settings, jax.random.key(0))
-    x = jax.ShapeDtypeStruct((settings.config.batch_size, 32), jnp.int32)
+    x = jax.ShapeDtypeStruct((settings.config.batch_size * settings.config.num_data, 32), jnp.int32)
     after, _ = eqx.filter_eval_shape(learner.step, jax.random.key(0), state, x)
     f, q = methods.learned(after)
     assert (f is None) == (method in ("autoregressive", "vae"))
@@ -241,6 +241,26 @@ def test_bold_is_only_what_the_seeds_cannot_explain():
     close = rows("aloe", [0.001, 0.02, 0.01]) + rows("pcd", [0.011, 0.012, 0.013])
     assert "**" not in page.by_data(close, "nll_minus_floor", 1e3, ".1f")
     assert "**" not in page.by_data(rows("aloe", [0.1, 0.2]), "nll_minus_floor", 1.0, ".1f")
+
+
+def test_what_diverged_is_said_not_averaged():
+    shown = page.by_data(rows("ade", [0.1, 3e4, 0.2]), "nll_minus_floor", 1e3, ".1f", limit=1e4)
+    assert shown.count("diverged (1 of 3)") == 7 and "±" not in shown
+
+
+def test_the_noise_is_shown_where_both_methods_were_measured(tmp_path):
+    results.save(tmp_path / "summary.json", rows("aloe", [0.001]), table.KEYS)
+    noise = [
+        {"method": method, "seed": seed, "step": step, "nll_minus_floor": 0.5, "nll_se": 0.0,
+         "gradient_variance": float(step + seed)}
+        for method, steps in (("ade", (10, 20)), ("aloe", (10,)))
+        for step in steps
+        for seed in (0, 2)
+    ]  # fmt: skip
+    results.save(tmp_path / "gradient_variance.json", noise, ("method", "seed", "step"))
+    text = page.render(tmp_path)
+    assert "| 10 | 11.0 ± 1.0 | 11.0 ± 1.0 | 500 ± 0 | 500 ± 0 |" in text
+    assert "| 20 |" not in text
 
 
 def test_the_page_is_made_of_the_results(tmp_path):

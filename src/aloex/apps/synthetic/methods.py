@@ -32,6 +32,7 @@ PAPER = Config(  # the paper's networks and settings
     q0_hidden=(512, 512, 256),
     q0_head=512,
     q_hidden=(512, 512),
+    max_stop=1.0,
     repeats=False,
 )
 
@@ -69,8 +70,10 @@ class Settings:
 
 
 TUNED = {  # where the paper gives a grid, a point of it; `aloex synthetic tune` tries them all
+    "aloe-fac-edit": {"max_stop": 0.95},  # ours: without it some searches give up editing for good
     "pcd": {"num_sweeps": 10, "restart": 0.05},
     "cd": {"num_sweeps": 10},
+    **{method: {"num_q_steps": 3} for method in ("ade", "ade-fac", "ade-rnn")},
 }
 BEST = {  # what short runs found worth having; `tune` and `ablation` measure it
     "aloe": {
@@ -81,7 +84,8 @@ BEST = {  # what short runs found worth having; `tune` and `ablation` measure it
         "learning_rate_q": 2e-3,
         "decay": True,
         "num_f_steps": 8,
-        "persistence": 32,
+        "num_data": 4,
+        "persistence": 64,
         "resample": True,
         "num_trajectories": 4,
         "q0_hidden": (256, 256, 128),
@@ -91,8 +95,9 @@ BEST = {  # what short runs found worth having; `tune` and `ablation` measure it
         "lookahead": 2,
     },
     "pcd": {
-        "num_steps": 16_000,  # meant to take as many seconds as ALOE's
+        "num_steps": 16_100,  # which take as many seconds as ALOE's
         "batch_size": 2048,
+        "num_data": 4,
         "num_chains": 8192,
         "optimizer_f": "muon",
         "learning_rate_f": 1e-2,
@@ -154,7 +159,8 @@ def build_learner(settings: Settings) -> Any:
     config = settings.config
     aloe = learning.build_learner(config)
     common: dict[str, Any] = {"ema_decay": config.ema_decay}
-    chains = common | {"num_kernel_steps": config.num_sweeps, "optimizer_f": aloe.optimizer_f}
+    chains: dict[str, Any] = common | {"optimizer_f": aloe.optimizer_f}
+    chains |= {"num_kernel_steps": config.num_sweeps, "num_data": config.num_data}
     match settings.method:
         case "pcd":
             chains |= {"num_chains": settings.num_chains, "restart": settings.restart}

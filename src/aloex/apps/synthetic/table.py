@@ -25,9 +25,10 @@ WITHOUT = {  # each ingredient of ALOE's best recipe, and what stands in its pla
     "moving average": {"ema_decay": 0.0},
     "decay of the learning rates": {"decay": False},
     "Muon": {"optimizer_f": "adam", "learning_rate_f": 6e-3},  # the best of 3, 6, 12e-3
+    "4 examples of data to a negative": {"num_data": 1},
     "batch of 2048 for a step of f": {"batch_size": 2048},
     # In the next two a step of f still has 2048 negatives.
-    "8 steps of f to one of q": {"num_f_steps": 1, "batch_size": 2048, "persistence": 32},
+    "8 steps of f to one of q": {"num_f_steps": 1, "batch_size": 2048},
     "persistent chains": {"num_f_steps": 1, "batch_size": 2048, "persistence": 1},
     "resampling": {"resample": False},
     "4 trajectories instead of 10": {"num_trajectories": 10},

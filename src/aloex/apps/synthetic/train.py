@@ -85,7 +85,7 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
         "learner": Many(learner, ids),
         "state": stack([begin(i) for i in ids]),
         "x": stream,
-        "batch_size": settings.config.batch_size,
+        "batch_size": settings.config.batch_size * settings.config.num_data,
         "how_to_resume": "repeat the command to go on with the run",
         "config": {**dataclasses.asdict(settings), "problems": [list(p) for p in problems]},
     }
