@@ -82,7 +82,9 @@ the paper's. On the checkerboard ADE has diverged.*
 
 MMD² with the kernel exp(-0.1 Hamming), U-statistic, in units of 10⁻⁵, mean of 10 x (4000 model
 against 4000 data). The first line is data against data: what lies within its scatter is as good as
-perfect. Samples of f are converged (resampled by exact weights, then 20 Gibbs sweeps).
+perfect. All models of a data set are held against the same data, so that scatter comes on top of
+the errors of the other lines, which are over the seeds. Samples of f are converged (resampled by
+exact weights, then 20 Gibbs sweeps).
 
 {mmd}
 
