@@ -43,14 +43,23 @@ GRIDS = {  # the paper's, and our own over what matters most, with as much work 
         for sweeps in (1, 4)
     ],
     ("aloe", "best"): [
-        {"num_f_steps": rounds, "batch_size": batch, "persistence": lives, "num_steps": 8000}
-        for rounds, batch, lives in ((1, 2048, 8), (4, 8192, 32), (8, 16384, 32), (16, 32768, 64))
+        {
+            "num_f_steps": rounds,
+            "batch_size": 2048 * rounds,
+            "persistence": lives,
+            "num_data": data,
+            "num_steps": 8000,
+        }
+        for rounds, lives, data in ((1, 8, 1), (4, 32, 1), (8, 32, 1), (8, 64, 4), (16, 64, 4))
     ],
-    ("ade", "paper"): [
-        {"rate_ratio": ratio, "num_q_steps": steps}
-        for ratio in (0.2, 0.5, 1.0)
-        for steps in (1, 3, 5)
-    ],
+    **{
+        (method, "paper"): [
+            {"rate_ratio": ratio, "num_q_steps": steps}
+            for ratio in (0.2, 0.5, 1.0)
+            for steps in (1, 3, 5)
+        ]
+        for method in ("ade", "ade-fac", "ade-rnn")
+    },
 }
 
 
