@@ -65,7 +65,7 @@ def learned_lines(
 
     known = {
         **{"mixed": (learned.LEVELS, (1.0,)), "place": ((0.0,), (1.0,))},
-        **{"context": ((1.0,), (1.0,)), "best": (learned.LEVELS, learned.TEMPERATURES)},
+        **{"context": ((1.0,), (1.0,)), "best": ((0.0, 0.5), learned.TEMPERATURES)},
     }
     loaded, found = byte_model.load(model), []
     for mode in modes or known:

@@ -11,12 +11,15 @@ from aloex.apps.results import markdown
 Rows = list[dict[str, Any]]
 
 COLOURS = {
+    "learned, adaptive": "#173a6b",
+    "blind, adaptive": "#8a5aa8",
     "learned": "#2a6fbb",
     "uniform": "#e8871e",
     "posmarg": "#3f8f4f",
     "libfuzzer": "#b0413e",
     "aflpp": "#6b6b6b",
 }
+SWEPT = 10_000
 TEXT = """# Which mutants cover most?
 
 Every method gets the same seeds and makes the same number of inputs. A mutator makes mutants of the
@@ -79,13 +82,19 @@ def render(rows: Rows) -> str:
     """The page."""
     counts = sorted({row["inputs"] for row in rows})
     shown = [n for n in (1000, 10_000, 100_000) if n in counts] or counts[-1:]
+    swept = _swept(counts)
     return TEXT.format(
         commands="\n".join(sorted({row["command"] for row in rows})),
         tables="\n\n".join(table(rows, n) for n in shown),
-        inputs=f"{shown[-1]:,}",
-        sweep=_sweep(rows, shown[-1], "edges", ".0f"),
-        passing=_sweep(rows, shown[-1], "passing", ".1%"),
+        inputs=f"{swept:,}",
+        sweep=_sweep(rows, swept, "edges", ".0f"),
+        passing=_sweep(rows, swept, "passing", ".1%"),
     )
+
+
+def _swept(counts: list[int]) -> int:
+    """The number of inputs for which there are all lines."""
+    return SWEPT if SWEPT in counts else counts[-1]
 
 
 def _sweep(rows: Rows, inputs: int, column: str, form: str) -> str:
@@ -111,12 +120,11 @@ def figure(rows: Rows) -> Figure:
     for ax, target in zip(axes, targets, strict=True):
         counts = sorted({row["inputs"] for row in rows if row["target"] == target})
         found = {n: edges_of(rows, target, n) for n in counts}
-        for key in _best_of_each_method(found[counts[-1]]):
+        for key in _best_of_each_method(found[_swept(counts)]):
             at = [n for n in counts if key in found[n]]
-            edges = np.array([found[n][key] for n in at])
-            kind = {"color": COLOURS.get(key[0], "black"), "label": _label(*key)}
-            ax.plot(at, edges.mean(axis=1), marker="o", ms=3, **kind)
-            low, high = np.quantile(edges, [0.1, 0.9], axis=1)
+            kind = {"color": COLOURS.get(_name(*key[:2]), "black"), "label": _label(*key)}
+            ax.plot(at, [np.mean(found[n][key]) for n in at], marker="o", ms=3, **kind)
+            low, high = np.transpose([np.quantile(found[n][key], [0.1, 0.9]) for n in at])
             ax.fill_between(at, low, high, color=kind["color"], alpha=0.15, lw=0)
         ax.set(title=target, xscale="log", xlabel="inputs")
         ax.legend(
@@ -128,14 +136,18 @@ def figure(rows: Rows) -> Figure:
 
 
 def _best_of_each_method(found: dict[Key, list[int]]) -> list[Key]:
-    """One line of each method, in the order of what they cover."""
+    """One line of each method, and of those that adapt, in the order of what they cover."""
     ahead = sorted(best_edits(found).values(), key=lambda key: -np.mean(found[key]))
     methods: dict[str, Key] = {}
     for key in ahead:
-        methods.setdefault(key[0], key)
+        methods.setdefault(_name(*key[:2]), key)
     return list(methods.values())
 
 
+def _name(method: str, mode: str) -> str:
+    return f"{method}, {mode}" if mode == "adaptive" else method
+
+
 def _label(method: str, mode: str, edits: int) -> str:
-    words = [method, *([mode] if method == "learned" else []), *([f"{edits} edits"] * bool(edits))]
-    return ", ".join(words)
+    named = [method, mode] if method == "learned" else [_name(method, mode)]
+    return ", ".join([*named, *([f"{edits} edits"] * bool(edits))])
