@@ -30,8 +30,8 @@ as libFuzzer does, with those of the seeds included.
 `uniform` draws any other byte, `posmarg` the byte at the same place of another seed. `learned`
 draws from a model of the seeds, never the byte that was there: `place` with nothing known but the
 place of the byte, `context` with all 64 bytes around it, `mixed` with a random share of them, and
-`best` with none or half of them, at temperatures 1, 3 and infinity, drawn for each edit. The model is
-a plain predictor of bytes, not an energy.
+`best` with none or half of them, at temperatures 1, 3 and infinity, drawn for each edit. The model
+is a plain predictor of bytes, not an energy.
 
 `adaptive` chooses among laws of bytes, numbers of edits and operators on whole inputs, by bandits
 that win with each new edge, and starts from inputs whose edges are rare. As `learned` it has the
@@ -51,9 +51,9 @@ aloex fuzz page       # this page, from results/fuzz
 *Mean over the trials, and the middle 80% of them; each method with what was best for it.*
 
 In short: after 10,000 inputs `learned, adaptive` is ahead of all that do not learn from what they
-cover, on every target; on OpenJPEG its trials scatter widely, and after 1,000 inputs it is not ahead
-there. On libpng and mpeg2dec it is the feedback that brings this, not the model: the bandits do as
-well without one, or better. On OpenJPEG there are too few trials without it to tell. After 100,000
+cover, on every target; on OpenJPEG its trials scatter widely, and after 1,000 inputs it is not
+ahead there. On libpng and mpeg2dec it is the feedback that brings this, not the model: the bandits do
+as well without one, or better. On OpenJPEG there are too few trials without it to tell. After 100,000
 inputs it is ahead of libFuzzer in every trial on libpng and in the one that there is on mpeg2dec,
 which is too few for a p below 0.05. On OpenJPEG, and for AFL++, such runs are still to be made. How
 `adaptive` works was chosen by looking at these same targets, so another one may gain less.
