@@ -52,11 +52,12 @@ aloex fuzz page       # this page, from results/fuzz
 
 In short: after 10,000 inputs `learned, adaptive` is ahead of all that do not learn from what they
 cover, on every target; on OpenJPEG its trials scatter widely, and after 1,000 inputs it is not
-ahead there. On libpng and mpeg2dec it is the feedback that brings this, not the model: the bandits do
-as well without one, or better. On OpenJPEG there are too few trials without it to tell. After 100,000
-inputs it is ahead of libFuzzer in every trial on libpng and in the one that there is on mpeg2dec,
-which is too few for a p below 0.05. On OpenJPEG, and for AFL++, such runs are still to be made. How
-`adaptive` works was chosen by looking at these same targets, so another one may gain less.
+ahead there. On libpng and mpeg2dec it is the feedback that brings this, not the model: the bandits
+do as well without one, or better. On OpenJPEG there are too few trials without it to tell. After
+100,000 inputs it is ahead of libFuzzer in every trial on libpng and in the one that there is on
+mpeg2dec, which is too few for a p below 0.05. On OpenJPEG, and for AFL++, such runs are still to be
+made. How `adaptive` works was chosen by looking at these same targets, so another one may gain
+less.
 
 Of the mutators without feedback, `learned` with mixed levels is ahead on libpng and OpenJPEG after
 10,000 inputs; knowing the place of a byte brings most of it. After 1,000 it is ahead of no other of
