@@ -123,17 +123,21 @@ def replay(
 def run(
     target: Annotated[str, typer.Argument(help="A built target, a library, a libFuzzer binary.")],
     mutator: Annotated[
-        str, typer.Option(help="uniform; posmarg: bytes of other seeds; learned: by --model.")
+        str,
+        typer.Option(
+            help="uniform; posmarg: bytes of other seeds; learned: by --model; adaptive: learns "
+            "from what it covers, with --model or without."
+        ),
     ] = "uniform",
     model: Annotated[
-        Path | None, typer.Option(help="For learned: what aloex fuzz learn wrote.")
+        Path | None, typer.Option(help="For learned, adaptive: what aloex fuzz learn wrote.")
     ] = None,
     level: Annotated[
         str, typer.Option(help="For learned: belief in the context, numbers from 0 to 1.")
     ] = "mixed",
     temperature: Annotated[
-        float, typer.Option(help="For learned: above 1 for more of the unlikely bytes.")
-    ] = 1.0,
+        str, typer.Option(help="For learned: above 1 for more of the unlikely bytes; up to inf.")
+    ] = "1",
     edits: Annotated[
         str, typer.Option(help="Edits of a mutant; several numbers: one of them each time.")
     ] = "1,3,10,30,100",
@@ -149,7 +153,10 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
     grow: Annotated[bool, typer.Option(help="Mutants start from what was found, too.")] = True,
-    batch: Annotated[int, typer.Option(help="Mutants from one growth to the next.")] = 4000,
+    batch: Annotated[
+        int | None,
+        typer.Option(help="Mutants from one growth to the next; default: 4000, adaptive: 100."),
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds for one input.")] = 1.0,
     memory: Annotated[int, typer.Option(help="MiB that an input may allocate.")] = 2048,
     workers: Annotated[int | None, typer.Option(help="Processes; default: all cores.")] = None,
@@ -174,14 +181,16 @@ def run(
         "keep": keep,
         "repair": None if repair is None else one_of(repairs.REPAIRS, repair, "--repair"),
     }
-    makers = {**mutators.MUTATORS, "learned": None}
-    maker, by_model = one_of(makers, mutator, "--mutator"), {}
-    if maker is None:
-        maker, by_model = from_model(model, level, temperature)
-    else:
-        require(model is None, f"--model is for --mutator learned, not for {mutator}")
-    chosen = maker(**how)
     loaded = Target.load(target)
+    makers = {**mutators.MUTATORS, "learned": None, "adaptive": None}
+    maker, about = one_of(makers, mutator, "--mutator"), {}
+    if mutator == "learned":
+        maker, about = from_model(model, level, temperature)
+    elif mutator == "adaptive":
+        maker, about = that_learns(model, loaded.max_len)
+    else:
+        require(model is None, f"--model is for --mutator learned or adaptive, not for {mutator}")
+    chosen = maker(**how)
     place = seeds or loaded.seeds
     if place is None:
         raise InputError(f"{loaded.name} has no seeds; name a folder of inputs: --seeds FOLDER")
@@ -195,10 +204,10 @@ def run(
         out or Path("runs") / f"{loaded.name}-{mutator}",
         settings={
             **{"mutator": mutator, "edits": ",".join(map(str, chosen.edits)), "keep": keep},
-            **{"repair": repair, "seed": seed, **by_model},
+            **{"repair": repair, "seed": seed, **about},
         },
         grow=grow,
-        batch=batch,
+        batch=(100 if mutator == "adaptive" else 4000) if batch is None else batch,
         workers=workers,
         timeout=timeout,
         memory_mb=memory,
@@ -285,7 +294,7 @@ app.command()(page)
 
 
 def from_model(
-    path: Path | None, level: str, temperature: float
+    path: Path | None, level: str, temperature: str
 ) -> tuple[Callable[..., Any], dict[str, Any]]:
     """What makes a learned mutator, and what tells it from another."""
     if path is None:
@@ -294,13 +303,28 @@ def from_model(
     from aloex.apps.fuzz.seeds import hash_of
 
     levels = learned.LEVELS if level == "mixed" else listed(level, "--level", float)
-    loaded = byte_model.load(path)
+    temperatures = listed(temperature, "--temperature", float)
     about = {
         "model": hash_of(path.read_bytes()),
         "levels": list(levels),
         "temperature": temperature,
     }
-    return partial(learned.learned, loaded, levels=levels, temperature=temperature), about
+    how = {"levels": levels, "temperatures": temperatures}
+    return partial(learned.learned, byte_model.load(path), **how), about
+
+
+def that_learns(path: Path | None, max_len: int) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """What makes an adaptive mutator, and what tells it from another."""
+    from aloex.apps.fuzz import adaptive, byte_model, learned
+    from aloex.apps.fuzz.seeds import hash_of
+
+    model, about = None, {}
+    if path is not None:
+        pairs = adaptive.LEVELS, adaptive.TEMPERATURES
+        model = learned.LearnedByte(byte_model.load(path), *pairs, keep=False)
+        about = {"model": hash_of(path.read_bytes())}
+    arms = adaptive.Adaptive(model).arms
+    return partial(adaptive.Adaptive, model, max_len=max_len), {**about, "arms": arms}
 
 
 def one_of(known: dict[str, Any], name: str, option: str) -> Any:

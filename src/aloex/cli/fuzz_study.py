@@ -14,10 +14,13 @@ def study(
     target: Annotated[list[str], typer.Argument(help="Built targets, with seeds.")],
     method: Annotated[
         list[str] | None,
-        typer.Option(help="uniform, posmarg, libfuzzer, aflpp; learned, with --models."),
+        typer.Option(help="uniform, posmarg, libfuzzer, aflpp, adaptive; learned, with --models."),
+    ] = None,
+    mode: Annotated[
+        list[str] | None, typer.Option(help="Of learned: mixed, place, context, best.")
     ] = None,
     models: Annotated[
-        Path | None, typer.Option(help="A folder with TARGET.safetensors, for learned.")
+        Path | None, typer.Option(help="A folder with TARGET.safetensors, for learned, adaptive.")
     ] = None,
     edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
     inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = (
@@ -38,16 +41,21 @@ def study(
     from aloex.apps.fuzz.target import Target
     from aloex.apps.results import read
 
-    wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, *(["learned"] if models else [])]
+    by_model = ["learned"] if models else []
+    wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, "adaptive", *by_model]
     if "learned" in wanted and models is None:
         raise InputError("learned needs --models FOLDER, with what aloex fuzz learn wrote")
     sweep, counts = listed(edits, "--edits"), listed(inputs, "--inputs")
-    plain = comparison.lines([name for name in wanted if name != "learned"], sweep)
+    special = ("learned", "adaptive")
+    plain = comparison.lines([name for name in wanted if name not in special], sweep)
     limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
     for loaded in [Target.load(name) for name in target]:
         todo = list(plain)
-        if "learned" in wanted and models is not None:
-            todo += comparison.learned_lines(models / f"{loaded.name}.safetensors", sweep)
+        model = None if models is None else models / f"{loaded.name}.safetensors"
+        if "learned" in wanted and model is not None:
+            todo += comparison.learned_lines(model, sweep, mode)
+        if "adaptive" in wanted:
+            todo += comparison.adaptive_lines(loaded.max_len, model)
         tell = lambda line, name=loaded.name: print(f"{name}: {line}", file=sys.stderr, flush=True)
         comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
     print(table(read(out), max(counts)))

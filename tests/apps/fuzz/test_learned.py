@@ -29,12 +29,12 @@ def tiny(seed=0) -> ByteModel:
     return randomised(ByteModel, SIZES, seed=seed, scale=0.5)
 
 
-def law(model, seed, position, level, temperature) -> np.ndarray:
+def law(model, seed, position, level, temperature, key) -> np.ndarray:
     """The probabilities of the 256 values, straight from their definition."""
     data = np.frombuffer(seed, np.uint8)
     x = context(data, np.array(0), np.array(len(seed)), np.array(position))
-    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), position), level)
-    x = hide(key, jnp.asarray(x), jnp.asarray(LEVELS[level]))
+    key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), position), key)
+    x = hide(key, jnp.asarray(x), jnp.asarray(level))
     place = (jnp.asarray(position), jnp.asarray(len(seed) - 1 - position))
     p = np.exp(np.asarray(model(x, *place), np.float64) / temperature)
     p[seed[position]] = 0
@@ -49,16 +49,33 @@ def edits_at(origin, position, chance) -> Edits:
 
 @pytest.mark.parametrize("temperature", [0.7, 3.0])
 def test_laws_by_enumeration(temperature):
-    choose, model = LearnedByte(tiny(), LEVELS, temperature), tiny()
+    choose, model = LearnedByte(tiny(), LEVELS, (temperature,)), tiny()
     n = learned.FULL  # chances at each level, one for each part in which a law is kept
     chance = (np.arange(n * len(LEVELS)) + 0.5) / (n * len(LEVELS))
     for origin, position in ((1, 0), (1, 9), (3, 0), (3, 50), (4, 0)):
         values = choose(edits_at(origin, position, chance)).reshape(len(LEVELS), n)
         for level, row in enumerate(values):
-            probs = law(model, SEEDS[origin], position, level, temperature)
+            probs = law(model, SEEDS[origin], position, LEVELS[level], temperature, level)
             found = np.bincount(row, minlength=256) / n
             np.testing.assert_allclose(np.cumsum(found), np.cumsum(probs), atol=2 / n)
             assert found[SEEDS[origin][position]] == 0
+
+
+def test_pairs_of_levels_and_temperatures():
+    """Each pair is as likely and has its own law; kept or not, it is the same."""
+    pairs = [(level, t) for level in LEVELS for t in (1.0, 3.0)]
+    kept = LearnedByte(tiny(), LEVELS, (1.0, 3.0))
+    fresh = LearnedByte(tiny(), LEVELS, (1.0, 3.0), keep=False)
+    assert kept.pairs == fresh.pairs == pairs
+    n = learned.FULL
+    chance = (np.arange(n) + 0.5) / n
+    for i, (level, temperature) in enumerate(pairs):
+        values = fresh.draw(edits_at(3, 50, chance), np.full(n, i))
+        np.testing.assert_array_equal(values, kept.draw(edits_at(3, 50, chance), np.full(n, i)))
+        np.testing.assert_array_equal(values[::7], kept(edits_at(3, 50, (i + chance) / 6))[::7])
+        probs = law(tiny(), SEEDS[3], 50, level, temperature, key=i)
+        found = np.bincount(values, minlength=256) / n
+        np.testing.assert_allclose(np.cumsum(found), np.cumsum(probs), atol=2 / n)
 
 
 def test_draws():
@@ -67,7 +84,9 @@ def test_draws():
         [SEEDS[1][:2]], 0, 30_000
     )
     for position in range(2):
-        probs = np.mean([law(tiny(), SEEDS[1][:2], position, i, 1.0) for i in range(3)], axis=0)
+        probs = np.mean(
+            [law(tiny(), SEEDS[1][:2], position, LEVELS[i], 1.0, i) for i in range(3)], axis=0
+        )
         values = mutants.values[mutants.positions == position]
         assert_draws_match(np.bincount(values, minlength=256), probs)
 
@@ -96,9 +115,9 @@ def test_batches_do_not_matter(monkeypatch):
     assert rows(mutator.mutate(SEEDS, 0, 3000)) == rows(whole)
 
 
-def test_a_high_temperature_is_uniform():
+def test_an_infinite_temperature_is_uniform():
     """Null hypothesis: all values but the one there are as likely."""
-    mutants = learned.learned(tiny(), temperature=1e6, edits=(1,)).mutate([b"#"], 0, 30_000)
+    mutants = learned.learned(tiny(), temperatures=(np.inf,), edits=(1,)).mutate([b"#"], 0, 30_000)
     probs = np.full(256, 1 / 255)
     probs[ord("#")] = 0
     assert_draws_match(np.bincount(mutants.values, minlength=256), probs)
@@ -176,8 +195,8 @@ def test_mistakes_are_told():
         ({"levels": ()}, "numbers from 0 to 1"),
         ({"levels": (0.5, 1.5)}, "numbers from 0 to 1"),
         ({"levels": (float("nan"),)}, "numbers from 0 to 1"),
-        ({"temperature": 0.0}, "must be positive, got 0"),
-        ({"temperature": float("nan")}, "must be positive, got nan"),
+        ({"temperatures": (0.0,)}, r"must be positive, got \(0"),
+        ({"temperatures": (1.0, float("nan"))}, "must be positive, got .*nan"),
         ({"edits": (0,)}, "edits must be"),
     ):
         with pytest.raises(InputError, match=words):

@@ -53,13 +53,16 @@ def test_rows_of_a_study(target, tmp_path, monkeypatch):
 
 
 def test_lines_of_a_model(target, tmp_path):
-    """Three modes; that a trial's laws were computed before changes nothing."""
+    """Four modes; that a trial's laws were computed before changes nothing."""
     model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
     model.save(tmp_path / "m.safetensors")
     found = study.learned_lines(tmp_path / "m.safetensors", (2,))
     assert [line[:3] for line in found] == [
-        ("learned", m, 2) for m in ("mixed", "place", "context")
+        ("learned", m, 2) for m in ("mixed", "place", "context", "best")
     ]
+    assert study.learned_lines(tmp_path / "m.safetensors", (2,), ["best"])[0].mode == "best"
+    with pytest.raises(InputError, match="no mode 'worst'; choose of mixed, place, context, best"):
+        study.learned_lines(tmp_path / "m.safetensors", (2,), ["worst"])
     bench = study.Bench(target, workers=1)
     edges = lambda line, trial: [row["edges"] for row in bench.run(line, trial, (100, 200))]
     first = edges(found[0], 1)

@@ -5,7 +5,8 @@
     crashes/        inputs that failed, see `crashes.py`
 
 A mutant may start from the seeds and, if the campaign grows, from what was found before its batch;
-batches begin at multiples of their size. So a campaign is a function of its settings. It may be
+batches begin at multiples of their size. A mutator that learns knows the notes on the batches
+before, which are in the journal, too. So a campaign is a function of its settings. It may be
 killed at any moment and goes on after its last whole batch: the files of a batch are written first,
 then the line that tells of them.
 """
@@ -23,7 +24,7 @@ from aloex.apps.fuzz import seeds as seed_files
 from aloex.apps.fuzz.crashes import MAX_KEPT, Crashes, place
 from aloex.apps.fuzz.executor import Executor, Failure, Outcomes
 from aloex.apps.fuzz.journal import Journal
-from aloex.apps.fuzz.mutators import Mutator
+from aloex.apps.fuzz.mutators import Learner, Mutants, Mutator
 from aloex.apps.fuzz.record import Record
 from aloex.apps.fuzz.seeds import hash_of
 from aloex.apps.fuzz.target import Target
@@ -140,8 +141,12 @@ class Campaign:
 
     def _run_seeds(self) -> None:
         start = time.monotonic()
-        outcomes = self.executor.run(self.seeds)
+        outcomes = self.executor.run(self.seeds, full=self._learns)
         self._save(-len(self.seeds), 0, outcomes, lambda i: (self.seeds[i], {}), start)
+
+    @property
+    def _learns(self) -> bool:
+        return isinstance(self.mutator, Learner)
 
     def _start_pool(self) -> None:
         """What mutants may start from: at first, the seeds that did not fail."""
@@ -155,6 +160,9 @@ class Campaign:
             )
         self._pool, self._names = good, [hash_of(x) for x in good]
         self._num_seen = 0  # of what was found
+        self._num_learned = 0  # notes
+        if isinstance(self.mutator, Learner):
+            self.mutator.forget()
 
     def _grow_pool(self, before: int) -> None:
         """Add what was found before a mutant."""
@@ -167,20 +175,36 @@ class Campaign:
                 self._names.append(found["input"])
             self._num_seen += 1
 
+    def _learn(self, before: int) -> None:
+        """Take in the notes on what was run before a mutant."""
+        notes = self.record.notes
+        while self._num_learned < len(notes) and notes[self._num_learned][0] <= before:
+            assert isinstance(self.mutator, Learner)
+            self.mutator.learn(notes[self._num_learned][1])
+            self._num_learned += 1
+
     def _run_mutants(self, num_inputs: int | None) -> None:
         """A batch, or what is left of it; a part of it if it is too large for the memory."""
         start, first = time.monotonic(), self.record.num_run
         begin = first // self.batch * self.batch
         self._grow_pool(before=begin)
+        self._learn(before=begin)
         fitting = first + 1 + MAX_BYTES // max(1, int(np.mean([len(x) for x in self._pool])))
         stop = min(begin + self.batch, fitting, fitting if num_inputs is None else num_inputs)
         mutants = self.mutator.mutate(self._pool, first, stop - first)
-        outcomes = self.executor.run(mutants.inputs)
-        origin = lambda i: {"from": self._names[mutants.origin[i]], "edits": mutants.edits(i)}
-        self._save(first, stop, outcomes, lambda i: (mutants.input(i), origin(i)), start)
+        outcomes = self.executor.run(mutants.inputs, full=self._learns)
+        origin = lambda i: {"from": self._names[mutants.origin[i]], **mutants.about(i)}
+        describe = lambda i: (mutants.input(i), origin(i))
+        self._save(first, stop, outcomes, describe, start, mutants)
 
     def _save(
-        self, first: int, stop: int, outcomes: Outcomes, describe: Describe, start: float
+        self,
+        first: int,
+        stop: int,
+        outcomes: Outcomes,
+        describe: Describe,
+        start: float,
+        mutants: Mutants | None = None,
     ) -> None:
         """Write the files of a batch, then its line."""
         with writing_to(self.out):
@@ -189,11 +213,16 @@ class Campaign:
                 data, origin = describe(i)
                 write_file(self.out / "corpus" / hash_of(data), data)
                 new = {"new_edges": int(outcomes.new_edges[i])}
-                new |= {"features": outcomes.features_of(i).tolist()}
+                new |= {"features": outcomes.new_features_of(i).tolist()}
                 found.append({"number": first + i, "input": hash_of(data), **origin, **new})
             failed = self._triage(first, outcomes.failures, describe)
             seconds = round(self.record.seconds + time.monotonic() - start, 4)
             row = {"stop": stop, "seconds": seconds, "found": found, "failed": failed}
+            if isinstance(self.mutator, Learner):
+                # The pool: seeds that did not fail, then what was found.
+                is_added = outcomes.status == 0 if mutants is None else outcomes.new_features > 0
+                added = np.flatnonzero(is_added).tolist()
+                row["note"] = self.mutator.observe(outcomes, added, mutants)
             with StopSignals() as signals:  # what is written and what we know stay the same
                 self.journal.append(row)
                 self.record.add(row)

@@ -51,6 +51,8 @@ def table(rows: list[dict[str, Any]], inputs: int) -> str:
     parts = []
     for target in dict.fromkeys(row["target"] for row in rows):
         found = edges_of(rows, target, inputs)
+        if not found:
+            continue
         best = sorted(best_edits(found).values(), key=lambda key: -np.mean(found[key]))
         lines = []
         for key in best:

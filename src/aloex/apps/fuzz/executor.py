@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int, UInt8, UInt32
+from jaxtyping import Bool, Int, UInt8, UInt32
 
 from aloex.apps.fuzz.target import Target
 from aloex.apps.fuzz.worker import VERDICT, Worker, WorkerDied, ready
@@ -58,11 +58,16 @@ class Outcomes:
     new_features: Int[np.ndarray, " n"]
     first: Int[np.ndarray, " n_plus_1"]
     features: UInt32[np.ndarray, " total"]  # the new ones; all with full=True or where it failed
+    is_new: Bool[np.ndarray, " total"]
     failures: list[Failure]
 
     def features_of(self, i: int) -> UInt32[np.ndarray, " count"]:
         """Features of input i, in order."""
         return self.features[self.first[i] : self.first[i + 1]]
+
+    def new_features_of(self, i: int) -> UInt32[np.ndarray, " count"]:
+        """Those that no input before it had."""
+        return self.features_of(i)[self.is_new[self.first[i] : self.first[i + 1]]]
 
     def edges_of(self, i: int) -> UInt32[np.ndarray, " count"]:
         """Edges of input i, in order."""
@@ -196,8 +201,9 @@ class Executor:
         edges_new = edges_new[self.seen[features[edges_new] // 8] == 0]
         np.bitwise_or.at(self.seen, edge, bit)
 
-        kept = np.full(len(features), full) | failed[owner]
-        kept[features_new] = True
+        is_new = np.zeros(len(features), bool)
+        is_new[features_new] = True
+        kept = is_new | full | failed[owner]
         tally = lambda where: np.bincount(owner[where], minlength=n)
         return Outcomes(
             status=verdicts["status"].copy(),
@@ -206,6 +212,7 @@ class Executor:
             new_features=tally(features_new),
             first=np.concatenate([[0], np.cumsum(tally(kept))]),
             features=features[kept],
+            is_new=is_new[kept],
             failures=[_failure(int(i), verdicts[i]) for i in np.flatnonzero(failed)],
         )
 

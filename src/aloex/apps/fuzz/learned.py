@@ -1,15 +1,17 @@
 """A mutator that knows the format: bytes drawn from a learned model, never the one that was there.
 
-Each edit believes its context at one of some levels, each as likely: from the place of the byte
-alone (0) to all that is around it (1). The law of a byte at a level,
+Each edit believes its context at one of some levels, from the place of the byte alone (0) to all
+that is around it (1), and has one of some temperatures, up to inf, where all values are as likely;
+each of the pairs is as likely. The law of a byte,
 
     p(v) ~ p_model(v | context, place)^(1 / temperature),  v other than the byte that is there,
 
 is that of the seed: edits of one mutant do not see each other. So it is computed when it is first
-asked for and kept. What of the context is hidden is drawn once for each position and level.
+asked for and kept. What of the context is hidden is drawn once for each position and pair.
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 import equinox as eqx
 import jax
@@ -26,31 +28,40 @@ FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
 MAX_LAWS = 1 << 20  # kept: 512 MiB
 AT_ONCE = 1 << 18  # edits
 BATCH = 1024  # laws computed together
-POSITION_BITS, LEVEL_BITS = 32, 8
+TEMPERATURES = (1.0, 3.0, float("inf"))  # from likely bytes to any
+POSITION_BITS, PAIR_BITS = 32, 8
 
 
 def learned(
     model: ByteModel,
     *,
     levels: Sequence[float] = LEVELS,
-    temperature: float = 1.0,
+    temperatures: Sequence[float] = (1.0,),
     **how,
 ) -> RandomEdits:
     """Edits by a model; `how` as of `RandomEdits`: seed, edits, keep, repair."""
-    return RandomEdits(LearnedByte(model, levels, temperature), **how)
+    return RandomEdits(LearnedByte(model, levels, temperatures), **how)
 
 
 class LearnedByte:
-    """Chooses values by the laws above."""
+    """Chooses values by the laws above; `keep=False` computes them each time they are asked for."""
 
     def __init__(
-        self, model: ByteModel, levels: Sequence[float] = LEVELS, temperature: float = 1.0
+        self,
+        model: ByteModel,
+        levels: Sequence[float] = LEVELS,
+        temperatures: Sequence[float] = (1.0,),
+        *,
+        keep: bool = True,
     ):
-        good = 0 < len(levels) < 2**LEVEL_BITS and min(levels) >= 0 and max(levels) <= 1
+        good = len(levels) > 0 and min(levels) >= 0 and max(levels) <= 1
         require(good, f"levels must be numbers from 0 to 1, got {tuple(levels)}")
-        good = 0 < temperature < float("inf")
-        require(good, f"the temperature must be positive, got {temperature}")
-        self.model, self.levels, self.temperature = model, tuple(levels), temperature
+        good = len(temperatures) > 0 and all(t > 0 for t in temperatures)
+        require(good, f"temperatures must be positive, got {tuple(temperatures)}")
+        self.model, self.pairs = model, list(product(levels, temperatures))
+        few = len(self.pairs) <= 2**PAIR_BITS
+        require(few, f"there may be {2**PAIR_BITS} levels and temperatures, not {len(self.pairs)}")
+        self.keep = keep
         self._forget()
 
     def _forget(self) -> None:
@@ -60,38 +71,48 @@ class LearnedByte:
         self._laws = np.empty((MAX_LAWS, 256), np.uint16)  # takes memory as it is filled
 
     def __call__(self, edits: Edits) -> UInt8[np.ndarray, " edits"]:
-        level, chance = np.divmod(len(self.levels) * edits.chance, 1)
-        values = np.empty(len(level), np.uint8)
-        for i in range(0, len(level), AT_ONCE):
+        pair, chance = np.divmod(len(self.pairs) * edits.chance, 1)
+        return self.draw(edits._replace(chance=chance), pair.astype(np.int64))
+
+    def draw(self, edits: Edits, pair: Int[np.ndarray, " edits"]) -> UInt8[np.ndarray, " edits"]:
+        """Values by the laws of the pairs given."""
+        values = np.empty(len(pair), np.uint8)
+        for i in range(0, len(pair), AT_ONCE):
             part = slice(i, i + AT_ONCE)
-            where = self._rows(
-                edits.seeds, edits.origin[part], edits.position[part], level[part].astype(np.int64)
-            )
-            threshold = (FULL * chance[part]).astype(np.uint16)
-            values[part] = _invert(self._laws, where, threshold)
+            asked = edits.seeds, edits.origin[part], edits.position[part], pair[part]
+            if self.keep:
+                where, laws = self._rows(*asked), self._laws
+            else:
+                where, laws = (
+                    np.arange(len(pair[part])),
+                    np.empty((len(pair[part]), 256), np.uint16),
+                )
+                self._compute(laws, *asked)
+            threshold = (FULL * edits.chance[part]).astype(np.uint16)
+            values[part] = _invert(laws, where, threshold)
         return values
 
-    def _rows(self, seeds, origin, position, level) -> Int[np.ndarray, " edits"]:
+    def _rows(self, seeds, origin, position, pair) -> Int[np.ndarray, " edits"]:
         """Where the laws of these edits are; those that are missing are computed."""
         for i in np.unique(origin):
             self._number.setdefault(seeds[i], len(self._number))
         number = np.array([self._number.get(x, 0) for x in seeds])[origin]
-        keys = ((number << POSITION_BITS | position) << LEVEL_BITS) | level
+        keys = ((number << POSITION_BITS | position) << PAIR_BITS) | pair
         asked, first, back = np.unique(keys, return_index=True, return_inverse=True)
         missing = ~np.isin(asked, self._keys, assume_unique=True)
         if len(self._keys) + np.sum(missing) > MAX_LAWS:
             self._forget()
-            return self._rows(seeds, origin, position, level)
+            return self._rows(seeds, origin, position, pair)
         rows = first[missing]
         begin, end = len(self._keys), len(self._keys) + len(rows)
-        self._compute(self._laws[begin:end], seeds, origin[rows], position[rows], level[rows])
+        self._compute(self._laws[begin:end], seeds, origin[rows], position[rows], pair[rows])
         keys = np.concatenate([self._keys, asked[missing]])
         order = np.argsort(keys, kind="stable")
         self._where = np.concatenate([self._where, np.arange(begin, end)])[order]
         self._keys = keys[order]
         return self._where[np.searchsorted(self._keys, asked)][back]
 
-    def _compute(self, out: UInt16[np.ndarray, "n 256"], seeds, origin, position, level) -> None:
+    def _compute(self, out: UInt16[np.ndarray, "n 256"], seeds, origin, position, pair) -> None:
         """Fill in laws, in batches of one size: one program, and a row never depends on others."""
         chosen, of = np.unique(origin, return_inverse=True)
         data = np.frombuffer(b"".join([seeds[i] for i in chosen]), np.uint8)
@@ -105,25 +126,23 @@ class LearnedByte:
                 data[begin[rows] + position[rows]].astype(np.int32),
                 position[rows].astype(np.int32),
                 (length - 1 - position)[rows].astype(np.int32),
-                level[rows].astype(np.int32),
-                np.array(self.levels, np.float32),
-                np.float32(self.temperature),
+                pair[rows].astype(np.int32),
+                np.array(self.pairs, np.float32),
             )
             out[i : i + BATCH] = np.asarray(found)[: len(out) - i]
 
 
 @eqx.filter_jit
-def _law(
-    model: ByteModel, x, current, offset, after, level, levels, temperature
-) -> UInt16[Array, "n 256"]:
+def _law(model: ByteModel, x, current, offset, after, pair, pairs) -> UInt16[Array, "n 256"]:
     """For each row: sums of the probabilities of the values up to 0, 1, ..., 255."""
 
-    def one(x, current, offset, after, level) -> Float[Array, " 256"]:
-        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), offset), level)
-        logits = model(hide(key, x, levels[level]), offset, after) / temperature
+    def one(x, current, offset, after, pair) -> Float[Array, " 256"]:
+        key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), offset), pair)
+        level, temperature = pairs[pair]
+        logits = model(hide(key, x, level), offset, after) / temperature
         return jax.nn.softmax(jnp.where(jnp.arange(256) == current, -jnp.inf, logits))
 
-    sums = jnp.cumsum(jax.vmap(one)(x, current, offset, after, level), axis=1)
+    sums = jnp.cumsum(jax.vmap(one)(x, current, offset, after, pair), axis=1)
     return jnp.round(sums / sums[:, -1:] * FULL).astype(jnp.uint16)
 
 

@@ -14,12 +14,12 @@ A position may be drawn twice. The later edit then counts; both look at the byte
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
-from aloex.apps.fuzz.executor import Inputs
+from aloex.apps.fuzz.executor import Inputs, Outcomes
 from aloex.errors import require
 
 BLOCK = 1024  # mutants whose random numbers are drawn together
@@ -32,7 +32,8 @@ class Mutants(NamedTuple):
     """n inputs and where they come from.
 
     Mutant i is seeds[origin[i]] with positions[first[i] : first[i + 1]] set to the values there, in
-    this order, and repaired if the mutator does that.
+    this order, and repaired if the mutator does that. One that adapts (`adaptive.py`) has the arms
+    that it chose, the last of which changes the input as a whole after the edits.
     """
 
     inputs: Inputs
@@ -40,6 +41,7 @@ class Mutants(NamedTuple):
     first: Int[np.ndarray, " n_plus_1"]
     positions: Int[np.ndarray, " edits"]
     values: UInt8[np.ndarray, " edits"]
+    arms: Int[np.ndarray, "n choices"] | None = None
 
     def input(self, i: int) -> bytes:
         """Mutant i."""
@@ -50,6 +52,11 @@ class Mutants(NamedTuple):
         part = slice(self.first[i], self.first[i + 1])
         return list(zip(self.positions[part].tolist(), self.values[part].tolist(), strict=True))
 
+    def about(self, i: int) -> dict[str, list]:
+        """How mutant i was made, in plain JSON values."""
+        arms = {} if self.arms is None else {"arms": self.arms[i].tolist()}
+        return {"edits": self.edits(i), **arms}
+
 
 @runtime_checkable
 class Mutator(Protocol):
@@ -57,6 +64,31 @@ class Mutator(Protocol):
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
+        ...
+
+
+@runtime_checkable
+class Learner(Mutator, Protocol):
+    """A mutator that learns from what its mutants cover; what it knows is the sum of notes."""
+
+    def forget(self) -> None:
+        """Begin anew."""
+        ...
+
+    def observe(
+        self, outcomes: Outcomes, added: Sequence[int], mutants: Mutants | None
+    ) -> dict[str, Any]:
+        """A note on a batch, in plain JSON values.
+
+        Args:
+            outcomes: of the batch, with all features.
+            added: its inputs that mutants may start from, from now on.
+            mutants: the batch; None: the seeds.
+        """
+        ...
+
+    def learn(self, note: dict[str, Any]) -> None:
+        """Take in a note."""
         ...
 
 

@@ -7,6 +7,7 @@ numbered from 0.
     found     inputs with new coverage: number, input (its hash), from (its parent's hash), edits,
               new_edges, features (the new ones)
     failed    inputs that did not end well: number, place, bug; the first of a place in full
+    note      what a mutator that learns is to learn from the batch
 """
 
 from collections import Counter
@@ -36,6 +37,7 @@ class Record:
     bugs: Counter[str] = field(default_factory=Counter)  # how many inputs of each
     places: dict[str, tuple[str, int]] = field(default_factory=dict)  # their bug, how many inputs
     crashes: dict[str, dict[str, Any]] = field(default_factory=dict)  # the first of each bug
+    notes: list[tuple[int, dict[str, Any]]] = field(default_factory=list)  # stop, note
     curve: list[Point] = field(default_factory=list)  # after the seeds, then after each finding
 
     @property
@@ -54,6 +56,8 @@ class Record:
             self.crashes.setdefault(failed["bug"], failed)
             if failed["number"] < 0:
                 self.failing_seeds.add(self.num_seeds + failed["number"])
+        if "note" in row:
+            self.notes.append((row["stop"], row["note"]))
         self.num_run, self.seconds = row["stop"], row["seconds"]
         self.num_rows += 1
 

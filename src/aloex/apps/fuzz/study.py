@@ -2,10 +2,12 @@
 
 A trial is a sequence of mutants of the seeds; nothing that they cover is fed back. What they have
 covered is read off after the first 1,000, 10,000, ... of them, alone and together with the seeds.
-A fuzzer that feeds back (`rivals.py`) has a run of its own for each number of inputs, and its
-coverage always includes the seeds.
+A mutator that learns (`adaptive.py`) does so in a campaign of its own, in which its coverage always
+includes the seeds. So does that of another fuzzer (`rivals.py`), which has a run of its own for
+each number of inputs.
 """
 
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -14,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aloex.apps import results
+from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.executor import Executor, Outcomes
-from aloex.apps.fuzz.mutators import MUTATORS, Mutator, RandomEdits
+from aloex.apps.fuzz.mutators import MUTATORS, Learner, Mutator, RandomEdits
 from aloex.apps.fuzz.rivals import RIVALS
 from aloex.apps.fuzz.target import Target
 from aloex.errors import require
@@ -54,15 +57,37 @@ def lines(methods: Iterable[str], sweep: Sequence[int] = SWEEP) -> list[Line]:
     return found
 
 
-def learned_lines(model: Path, sweep: Sequence[int] = SWEEP) -> list[Line]:
+def learned_lines(
+    model: Path, sweep: Sequence[int] = SWEEP, modes: Sequence[str] | None = None
+) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote."""
     from aloex.apps.fuzz import byte_model, learned  # JAX loads slowly
 
+    known = {
+        **{"mixed": (learned.LEVELS, (1.0,)), "place": ((0.0,), (1.0,))},
+        **{"context": ((1.0,), (1.0,)), "best": ((0.0, 0.5), learned.TEMPERATURES)},
+    }
     loaded, found = byte_model.load(model), []
-    for mode, levels in {"mixed": learned.LEVELS, "place": (0.0,), "context": (1.0,)}.items():
-        choose = learned.LearnedByte(loaded, levels)  # the laws it has computed serve all trials
+    for mode in modes or known:
+        require(mode in known, f"no mode {mode!r}; choose of {', '.join(known)}")
+        choose = learned.LearnedByte(loaded, *known[mode])  # its laws serve all trials
         make = lambda seed, edits, choose=choose: RandomEdits(choose, seed=seed, edits=(edits,))
         found += [Line("learned", mode, edits, make) for edits in sweep]
+    return found
+
+
+def adaptive_lines(max_len: int, model: Path | None = None) -> list[Line]:
+    """The line of the mutator that learns, without a model, and that with one."""
+    from aloex.apps.fuzz import adaptive, byte_model, learned  # JAX loads slowly
+
+    make = lambda seed, _: adaptive.Adaptive(seed=seed, max_len=max_len)
+    found = [Line("blind", "adaptive", 0, make)]
+    if model is not None:
+        choose = learned.LearnedByte(
+            byte_model.load(model), adaptive.LEVELS, adaptive.TEMPERATURES, keep=False
+        )
+        make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, max_len=max_len)
+        found.append(Line("learned", "adaptive", 0, make))
     return found
 
 
@@ -110,7 +135,28 @@ class Bench:
         head |= {"edits": line.edits, "trial": trial}
         if line.make is None:
             return [head | row for n in counts for row in self._rival(line.method, trial, n)]
-        return [head | row for row in self._mutants(line.make(trial, line.edits), counts)]
+        mutator = line.make(trial, line.edits)
+        run = self._campaign if isinstance(mutator, Learner) else self._mutants
+        return [head | row for row in run(mutator, counts)]
+
+    def _campaign(self, mutator: Mutator, counts: Sequence[int]) -> list[Row]:
+        from aloex.apps.fuzz.adaptive import BATCH
+
+        rows = []
+        with (
+            tempfile.TemporaryDirectory(prefix="aloex-") as folder,
+            Campaign(
+                *(self.target, mutator, self.seeds, Path(folder)),
+                settings={},
+                batch=BATCH,
+                **self.limits,
+            ) as campaign,
+        ):
+            for n in counts:
+                campaign.run(num_inputs=n)
+                extra = {"inputs": n, "seconds": round(campaign.record.seconds, 3)}
+                rows.append(_row(campaign.executor.seen, True, **extra))
+        return rows
 
     def _mutants(self, mutator: Mutator, counts: Sequence[int]) -> list[Row]:
         rows, done, seconds = [], 0, 0.0

@@ -1,0 +1,223 @@
+"""A mutator that learns from what its mutants cover.
+
+Three choices make a mutant: the law of its bytes, how many edits it has, and an operator that
+changes it as a whole. Each is a bandit with Bernoulli arms, pulled by Thompson sampling: a mutant
+wins if it has a new edge, and
+
+    rate of an arm ~ Beta(1 + mutants of it that won, 1 + those that did not).
+
+The laws are those without a model, and those of a model at some levels and temperatures. They are
+computed for the inputs at hand, so what was found is what the model then looks at.
+
+Mutants start from an input x, a seed or one that had a new edge, with probability
+
+    p(x) ~ (sum over the edges e of x of 1 / n_e)^2,   n_e: how many inputs so far had e,
+
+so most often from one that goes where few went.
+
+All that is known is the sum of the notes on batches (`observe`, `learn`). Mutant i is a function of
+that, of the seed and of i.
+"""
+
+import base64
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+
+from aloex.apps.fuzz.executor import Inputs, Outcomes, Status
+from aloex.apps.fuzz.learned import LearnedByte
+from aloex.apps.fuzz.mutators import (
+    EDITS,
+    Edits,
+    Mutants,
+    Repair,
+    byte_of_another,
+    other_byte,
+    repaired,
+)
+from aloex.apps.fuzz.operators import OPERATORS
+from aloex.errors import require
+
+BATCH = 100  # mutants from one lesson to the next
+EXPLORE = 0.1  # share of choices that are uniform: what pays changes as coverage grows
+LEVELS, TEMPERATURES = (0.0, 0.5, 1.0), (1.0, 3.0)
+BLIND = {"uniform": other_byte, "posmarg": byte_of_another}
+
+Note = dict[str, Any]  # plain JSON values
+
+
+class Bandit:
+    """Arms that win or not, and how often they did."""
+
+    def __init__(self, num_arms: int):
+        self.won, self.tried = np.zeros((2, num_arms))
+
+    def choose(self, rng: np.random.Generator) -> int:
+        """An arm, by a draw of each arm's rate; sometimes any arm."""
+        if rng.random() < EXPLORE:
+            return int(rng.integers(len(self.won)))
+        return int(rng.beta(1 + self.won, 1 + self.tried - self.won).argmax())
+
+
+class Adaptive:
+    """See the top of this file.
+
+    Args:
+        model: chooses bytes, beside `uniform` and `posmarg`; none if None.
+        seed: of all randomness.
+        edits: numbers of edits, an arm each.
+        keep: bytes at the beginning that stay as they are.
+        repair: what is done to a mutant at last.
+        max_len: bytes that a mutant may have.
+    """
+
+    def __init__(
+        self,
+        model: LearnedByte | None = None,
+        *,
+        seed: int = 0,
+        edits: tuple[int, ...] = EDITS,
+        keep: int = 0,
+        repair: Repair | None = None,
+        max_len: int = 1 << 20,
+    ):
+        require(seed >= 0, f"the seed must not be negative, got {seed}")
+        good = len(edits) > 0 and min(edits) >= 1
+        require(good, f"edits must be numbers of at least 1, got {edits}")
+        require(keep >= 0, f"the number of bytes to keep must be at least 0, got {keep}")
+        self.model, self.seed, self.edits = model, seed, edits
+        self.keep, self.repair, self.max_len = keep, repair, max_len
+        self.forget()
+
+    @property
+    def arms(self) -> dict[str, list[str]]:
+        """The names of all arms."""
+        pairs = [] if self.model is None else self.model.pairs
+        laws = [*BLIND, *(f"level {level}, temperature {t}" for level, t in pairs)]
+        operators = [operator.__name__ for operator in OPERATORS]
+        return {"law": laws, "edits": list(map(str, self.edits)), "operator": operators}
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.bandits = [Bandit(len(names)) for names in self.arms.values()]
+        self._edges: list[Int[np.ndarray, " edges"]] = []  # of each input to start from
+        self._hits = np.zeros(0, np.int64)  # how many inputs had each edge
+
+    def observe(self, outcomes: Outcomes, added: Sequence[int], mutants: Mutants | None) -> Note:
+        """What is to be learned from a batch, of which the inputs `added` may be started from."""
+        had = np.repeat(outcomes.status == Status.OK, np.diff(outcomes.first))
+        note = {"hits": pack(np.bincount(outcomes.features[had] // 8))}
+        if mutants is None or mutants.arms is None:  # the seeds
+            return {**note, "edges": [pack(outcomes.edges_of(i)) for i in added]}
+        won, none = outcomes.new_edges > 0, np.zeros(0)
+        count = lambda arms: [
+            np.bincount(column, minlength=len(bandit.won)).tolist()
+            for column, bandit in zip(arms.T, self.bandits, strict=True)
+        ]
+        edges = [pack(outcomes.edges_of(i) if won[i] else none) for i in added]
+        return {
+            **note,
+            "edges": edges,
+            "won": count(mutants.arms[won]),
+            "tried": count(mutants.arms),
+        }
+
+    def learn(self, note: Note) -> None:
+        """Take in a note."""
+        if "tried" in note:
+            for bandit, won, tried in zip(self.bandits, note["won"], note["tried"], strict=True):
+                bandit.won += won
+                bandit.tried += tried
+        self._edges += map(unpack, note["edges"])
+        hits = unpack(note["hits"])
+        size = max(len(hits), len(self._hits))
+        self._hits = np.pad(self._hits, (0, size - len(self._hits)))
+        self._hits[: len(hits)] += hits
+
+    def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
+        """Mutants start..start + n - 1, by what is known."""
+        up_to = np.cumsum(self._starts(seeds))
+        rngs = [generator(self.seed, i) for i in range(start, start + n)]
+        choices = [bandit.choose(rng) for rng in rngs for bandit in self.bandits]
+        arms = np.array(choices, np.int64).reshape(n, len(self.bandits))
+        origin = np.searchsorted(up_to / up_to[-1], [rng.random() for rng in rngs], side="right")
+        num_edits = np.array(self.edits)[arms[:, 1]]
+        chances = [rng.random((2, k)) for rng, k in zip(rngs, num_edits, strict=True)]
+        where, which = np.concatenate([np.zeros((2, 0)), *chances], axis=1)
+
+        size = np.array([len(seeds[i]) for i in origin], np.int64)
+        bounds = np.concatenate([[0], np.cumsum(size)])
+        data = np.frombuffer(bytearray().join([seeds[i] for i in origin]), np.uint8)
+        repeat = lambda of_mutants: np.repeat(of_mutants, num_edits)
+        positions = self.keep + (repeat(size - self.keep) * where).astype(np.int64)
+        places = repeat(bounds[:-1]) + positions
+        edits = Edits(seeds, repeat(origin), positions, data[places], which)
+        values = self._values(edits, repeat(arms[:, 0]))
+        data[places] = values  # where a place occurs twice, numpy leaves the last value
+        whole = [
+            self._operate(arm, data[bounds[i] : bounds[i + 1]].tobytes(), seeds, rng)
+            for i, (arm, rng) in enumerate(zip(arms[:, 2].tolist(), rngs, strict=True))
+        ]
+        joined = Inputs(np.frombuffer(b"".join(whole), np.uint8), np.cumsum([0, *map(len, whole)]))
+        first = np.concatenate([[0], np.cumsum(num_edits)])
+        return Mutants(repaired(joined, self.repair), origin, first, positions, values, arms=arms)
+
+    def _starts(self, seeds: Sequence[bytes]) -> Float[np.ndarray, " seeds"]:
+        """How much each is to be started from; all the same if nothing is known."""
+        usable = np.array([len(x) > self.keep for x in seeds])
+        require(
+            bool(usable.any()),
+            f"mutants need a seed longer than the {self.keep} bytes to keep; none of the "
+            f"{len(seeds)} seeds is",
+        )
+        known = rarity(self._edges[: len(seeds)], self._hits) if self._edges else 1.0
+        weights = np.where(usable, known, 0.0)
+        return weights if weights.any() else usable.astype(float)
+
+    def _values(self, edits: Edits, law: Int[np.ndarray, " edits"]) -> UInt8[np.ndarray, " edits"]:
+        values = np.empty(len(law), np.uint8)
+        only = lambda rows: Edits(edits.seeds, *(column[rows] for column in edits[1:]))
+        for i, choose in enumerate(BLIND.values()):
+            rows = law == i
+            if rows.any():
+                values[rows] = choose(only(rows))
+        rows = law >= len(BLIND)
+        if self.model is not None and rows.any():
+            values[rows] = self.model.draw(only(rows), law[rows] - len(BLIND))
+        return values
+
+    def _operate(
+        self, arm: int, x: bytes, seeds: Sequence[bytes], rng: np.random.Generator
+    ) -> bytes:
+        """Change an input as a whole, beyond what is to be kept."""
+        other = seeds[int(rng.integers(len(seeds)))][self.keep :]
+        head, rest = x[: self.keep], x[self.keep :]
+        if min(len(rest), len(other)) < 2:
+            return x
+        return head + OPERATORS[arm](rest, other, rng)[: self.max_len - self.keep]
+
+
+def rarity(
+    edges: Sequence[Int[np.ndarray, " _"]], hits: Int[np.ndarray, " all"]
+) -> Float[np.ndarray, " inputs"]:
+    """(sum over the edges of an input of 1 / how many inputs had it)^2."""
+    owner, joined = np.repeat(np.arange(len(edges)), [*map(len, edges)]), np.concatenate(edges)
+    return np.bincount(owner, 1 / hits[joined], minlength=len(edges)) ** 2
+
+
+def generator(seed: int, i: int) -> np.random.Generator:
+    """The random numbers of mutant i: streams that never meet."""
+    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, i]))
+
+
+def pack(numbers: np.ndarray) -> str:
+    """Whole numbers as text."""
+    return base64.b64encode(zlib.compress(numbers.astype("<u4").tobytes())).decode()
+
+
+def unpack(text: str) -> Int[np.ndarray, " n"]:
+    """What `pack` packed."""
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<u4").astype(np.int64)
