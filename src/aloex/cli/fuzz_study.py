@@ -14,10 +14,15 @@ def study(
     target: Annotated[list[str], typer.Argument(help="Built targets, with seeds.")],
     method: Annotated[
         list[str] | None,
-        typer.Option(help="uniform, posmarg, libfuzzer, aflpp; learned, with --models."),
+        typer.Option(
+            help="uniform, posmarg, libfuzzer, aflpp; with --models learned, or a method of learn."
+        ),
     ] = None,
     models: Annotated[
-        Path | None, typer.Option(help="A folder with TARGET.safetensors, for learned.")
+        Path | None,
+        typer.Option(
+            help="A folder with TARGET.safetensors for learned, TARGET.METHOD.safetensors."
+        ),
     ] = None,
     edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
     inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = (
@@ -39,15 +44,20 @@ def study(
     from aloex.apps.results import read
 
     wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, *(["learned"] if models else [])]
-    if "learned" in wanted and models is None:
-        raise InputError("learned needs --models FOLDER, with what aloex fuzz learn wrote")
+    by_model = [name for name in wanted if name in ("learned", *comparison.LEARNED)]
+    if by_model and models is None:
+        raise InputError(f"{by_model[0]} needs --models FOLDER, with what aloex fuzz learn wrote")
     sweep, counts = listed(edits, "--edits"), listed(inputs, "--inputs")
-    plain = comparison.lines([name for name in wanted if name != "learned"], sweep)
+    plain = comparison.lines([name for name in wanted if name not in by_model], sweep)
     limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
     for loaded in [Target.load(name) for name in target]:
         todo = list(plain)
-        if "learned" in wanted and models is not None:
-            todo += comparison.learned_lines(models / f"{loaded.name}.safetensors", sweep)
+        for name in by_model:
+            assert models is not None
+            if name == "learned":
+                todo += comparison.learned_lines(models / f"{loaded.name}.safetensors", sweep)
+            else:
+                todo += comparison.model_lines(models / f"{loaded.name}.{name}.safetensors", sweep)
         tell = lambda line, name=loaded.name: print(f"{name}: {line}", file=sys.stderr, flush=True)
         comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
     print(table(read(out), max(counts)))

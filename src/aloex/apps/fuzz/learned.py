@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt8, UInt16
 
-from aloex.apps.fuzz.byte_model import ByteModel
+from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, context, hide
 from aloex.apps.fuzz.mutators import Edits, RandomEdits
 from aloex.errors import require
@@ -30,7 +30,7 @@ POSITION_BITS, LEVEL_BITS = 32, 8
 
 
 def learned(
-    model: ByteModel,
+    model: ByteLaw,
     *,
     levels: Sequence[float] = LEVELS,
     temperature: float = 1.0,
@@ -43,9 +43,7 @@ def learned(
 class LearnedByte:
     """Chooses values by the laws above."""
 
-    def __init__(
-        self, model: ByteModel, levels: Sequence[float] = LEVELS, temperature: float = 1.0
-    ):
+    def __init__(self, model: ByteLaw, levels: Sequence[float] = LEVELS, temperature: float = 1.0):
         good = 0 < len(levels) < 2**LEVEL_BITS and min(levels) >= 0 and max(levels) <= 1
         require(good, f"levels must be numbers from 0 to 1, got {tuple(levels)}")
         good = 0 < temperature < float("inf")
@@ -114,7 +112,7 @@ class LearnedByte:
 
 @eqx.filter_jit
 def _law(
-    model: ByteModel, x, current, offset, after, level, levels, temperature
+    model: ByteLaw, x, current, offset, after, level, levels, temperature
 ) -> UInt16[Array, "n 256"]:
     """For each row: sums of the probabilities of the values up to 0, 1, ..., 255."""
 

@@ -23,6 +23,7 @@ from aloex.errors import require
 KEYS = ("target", "method", "mode", "edits", "inputs", "trial", "with_seeds")
 COUNTS = (300, 1000, 3000, 10_000)
 SWEEP = (1, 3, 10, 30, 100)  # edits of a mutant
+LEARNED = ("aloe", "cd", "ade", "rnn-ebm", "learn-and-fuzz", "masked")  # methods of `learn`
 NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check
 NUM_CHECKED = 1000  # mutants of which it is told how many pass it
 CHUNK = 10_000  # mutants in memory
@@ -63,6 +64,24 @@ def learned_lines(model: Path, sweep: Sequence[int] = SWEEP) -> list[Line]:
         choose = learned.LearnedByte(loaded, levels)  # the laws it has computed serve all trials
         make = lambda seed, edits, choose=choose: RandomEdits(choose, seed=seed, edits=(edits,))
         found += [Line("learned", mode, edits, make) for edits in sweep]
+    return found
+
+
+def model_lines(model: Path, sweep: Sequence[int] = SWEEP) -> list[Line]:
+    """The lines of a model named by the method it was learned by.
+
+    `mixed` as above; `paper` resamples 100 bytes one after the other, which takes too long for an
+    LSTM that is run 256 times for each.
+    """
+    from aloex.apps.fuzz import byte_model, learned, resample  # JAX loads slowly
+
+    loaded = byte_model.load(model)
+    method, choose = loaded.settings.method, learned.LearnedByte(loaded)
+    edit = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
+    found = [Line(method, "mixed", edits, edit) for edits in sweep]
+    if method != "rnn-ebm":
+        again = lambda seed, edits: resample.Resample(loaded, seed=seed, edits=(edits,))
+        found.append(Line(method, "paper", resample.NUM_EDITS, again))
     return found
 
 
