@@ -51,14 +51,15 @@ class Recipe:
     hidden_q: int = 64
     max_edits: int = 4
     num_trajectories: int = 4
-    num_kernel_steps: int = 4
+    num_kernel_steps: int = 1
+    rate_ratio: float = 1.0  # of f's learning rate to that of q, for ADE
 
 
 RECIPES = {
     "masked": Recipe(batch_size=512, learning_rate=1e-3),
     "aloe": Recipe(),
     "cd": Recipe(),
-    "ade": Recipe(),
+    "ade": Recipe(learning_rate=1e-3, rate_ratio=0.2),  # with a larger ratio it diverges
     "learn-and-fuzz": Recipe(batch_size=64, hidden=128),
     "rnn-ebm": Recipe(batch_size=64, hidden=128),
 }
@@ -93,7 +94,6 @@ def learn(
     key = jax.random.fold_in(jax.random.key(seed), INIT)
     model = build(settings, key=key)
     learner, state, learned = _begin(model, recipe, jax.random.fold_in(key, INIT))
-    of_learner = ("hidden", "hidden_q", "max_edits", "num_trajectories", "num_kernel_steps")
     state = fit(
         learner,
         state,
@@ -105,8 +105,8 @@ def learn(
         resume=resume,
         config={
             "model": dataclasses.asdict(settings),
-            **{name: getattr(recipe, name) for name in of_learner},
-            **{"learning_rate": recipe.learning_rate, "corpus": corpus.fingerprint},
+            **{name: value for name, value in vars(recipe).items() if name != "num_steps"},
+            "corpus": corpus.fingerprint,
         },
         checkpoint_every=500,
         log_every=25,
@@ -130,7 +130,7 @@ def _begin(
         learner = CD(SlotGibbs(), num_kernel_steps=recipe.num_kernel_steps, optimizer_f=adam)
         return learner, learner.init(f), learned
     if method == "ade":
-        learner = ADE(optimizer=adam)
+        learner = ADE(optimizer=adam, rate_ratio=recipe.rate_ratio)
         q0 = build_q0(recipe.hidden_q, key=key)
         return learner, learner.init(key, f, q0, cond_dim=COND_DIM), learned
     learner = ALOE(
