@@ -163,12 +163,12 @@ def test_a_file_of_each_kind(method, tmp_path):
     assert modes == ["mixed", "mixed", *(["paper"] if method != "rnn-ebm" else [])]
 
 
-@pytest.mark.parametrize("method", ["aloe", "learn-and-fuzz"])
-def test_a_short_run(corpus, method):
+@pytest.mark.parametrize(("method", "steps"), [("aloe", 300), ("learn-and-fuzz", 200)])
+def test_a_short_run(corpus, method, steps):
     """From -5.5 to about -log 8 = -2.08 by the place, and beyond it by the context."""
     learn_from, rest = read_corpus(corpus).split(0.2)
     how = {"hidden": 32, "hidden_q": 8, "max_edits": 1, "num_trajectories": 2, "batch_size": 16}
-    how |= {"num_steps": 300, "learning_rate": 1e-2, "num_kernel_steps": 4, "progress": False}
+    how |= {"num_steps": steps, "learning_rate": 1e-2, "num_kernel_steps": 4, "progress": False}
     found = quality(learn(learn_from, method=method, **how), rest, num_bytes=1024)
     assert -3 < found[0.0] < -1.9
     assert found[1.0] > -0.5

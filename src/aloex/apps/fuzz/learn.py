@@ -44,7 +44,7 @@ NUM_ASKED = 1024  # bytes that `quality` asks for at a time
 class Recipe:
     """What suits a method, on a CPU."""
 
-    num_steps: int = 5000
+    num_steps: int = 4000
     batch_size: int = 256
     learning_rate: float = 3e-3
     hidden: int = 384
@@ -56,12 +56,12 @@ class Recipe:
 
 
 RECIPES = {
-    "masked": Recipe(batch_size=512, learning_rate=1e-3),
+    "masked": Recipe(num_steps=5000, batch_size=512, learning_rate=1e-3),
     "aloe": Recipe(),
     "cd": Recipe(),
     "ade": Recipe(learning_rate=1e-3, rate_ratio=0.2),  # with a larger ratio it diverges
-    "learn-and-fuzz": Recipe(batch_size=64, hidden=128),
-    "rnn-ebm": Recipe(batch_size=64, hidden=128),
+    "learn-and-fuzz": Recipe(num_steps=3000, batch_size=64, hidden=128),
+    "rnn-ebm": Recipe(num_steps=3000, batch_size=64, hidden=128),
 }
 
 
