@@ -234,9 +234,12 @@ def run(
 def learn(
     corpus: Annotated[Path, typer.Argument(help="A folder of inputs.")],
     out: Annotated[Path, typer.Option(help="The model file to write: model.safetensors.")],
-    steps: Annotated[int, typer.Option(help="Training steps.")] = 5000,
-    batch_size: Annotated[int, typer.Option(help="Bytes per step.")] = 512,
-    learning_rate: Annotated[float, typer.Option(help="Of Adam.")] = 1e-3,
+    method: Annotated[
+        str, typer.Option(help="masked, aloe, cd, ade, learn-and-fuzz or rnn-ebm.")
+    ] = "masked",
+    steps: Annotated[int | None, typer.Option(help="Training steps.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Examples per step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Of Adam.")] = None,
     held_out: Annotated[float, typer.Option(help="Share of the files held out.")] = 0.1,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run.")] = False,
@@ -249,19 +252,20 @@ def learn(
     from aloex.apps.fuzz.corpus import read_corpus
 
     require(out.suffix == ".safetensors", f"--out must end in .safetensors, got {out}")
-    require(learning_rate > 0, f"--learning-rate must be positive, got {learning_rate}")
+    asked = {"num_steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
+    changes = {name: value for name, value in asked.items() if value is not None}
+    learning.recipe_of(method)  # a mistake is told before the corpus is read
     files = read_corpus(corpus)
     if files.note:
         print(files.note, file=sys.stderr)
     learn_from, rest = files.split(held_out, seed)
     model = learning.learn(
         learn_from,
+        method=method,
         seed=seed,
-        num_steps=steps,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
         folder=out.with_suffix(".run"),
         resume=resume,
+        **changes,
     )
     model.save(out)
     print(f"learned from: {len(learn_from)} files, {learn_from.num_bytes} bytes")

@@ -14,13 +14,17 @@ def study(
     target: Annotated[list[str], typer.Argument(help="Built targets, with seeds.")],
     method: Annotated[
         list[str] | None,
-        typer.Option(help="uniform, posmarg, libfuzzer, aflpp, adaptive; learned, with --models."),
+        typer.Option(
+            help="uniform, posmarg, libfuzzer, aflpp, blind; with --models how they were learned: "
+            "masked, aloe, ..."
+        ),
     ] = None,
     mode: Annotated[
-        list[str] | None, typer.Option(help="Of learned: mixed, place, context, best.")
+        list[str] | None,
+        typer.Option(help="Of a model: mixed, place, context, best, paper, adaptive."),
     ] = None,
     models: Annotated[
-        Path | None, typer.Option(help="A folder with TARGET.safetensors, for learned, adaptive.")
+        Path | None, typer.Option(help="A folder with files TARGET.METHOD.safetensors.")
     ] = None,
     edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
     inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = (
@@ -41,21 +45,22 @@ def study(
     from aloex.apps.fuzz.target import Target
     from aloex.apps.results import read
 
-    by_model = ["learned"] if models else []
-    wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, "adaptive", *by_model]
-    if "learned" in wanted and models is None:
-        raise InputError("learned needs --models FOLDER, with what aloex fuzz learn wrote")
     sweep, counts = listed(edits, "--edits"), listed(inputs, "--inputs")
-    special = ("learned", "adaptive")
+    wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, "blind"]
+    by_model = [name for name in wanted if name in comparison.LEARNED]
+    if by_model and models is None:
+        raise InputError(f"{by_model[0]} needs --models FOLDER, with what aloex fuzz learn wrote")
+    special = ("blind", *comparison.LEARNED)
     plain = comparison.lines([name for name in wanted if name not in special], sweep)
     limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
     for loaded in [Target.load(name) for name in target]:
         todo = list(plain)
-        model = None if models is None else models / f"{loaded.name}.safetensors"
-        if "learned" in wanted and model is not None:
-            todo += comparison.learned_lines(model, sweep, mode)
-        if "adaptive" in wanted:
-            todo += comparison.adaptive_lines(loaded.max_len, model)
+        if "blind" in wanted:
+            todo.append(comparison.blind_line(loaded.max_len))
+        for name in by_model if method else comparison.LEARNED:
+            file = (models or Path()) / f"{loaded.name}.{name}.safetensors"
+            if method or (models and file.exists()):  # one that is asked for is missed
+                todo += comparison.model_lines(file, loaded.max_len, sweep, mode)
         tell = lambda line, name=loaded.name: print(f"{name}: {line}", file=sys.stderr, flush=True)
         comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
     print(table(read(out), max(counts)))

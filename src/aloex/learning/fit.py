@@ -50,7 +50,8 @@ def fit(
     Args:
         state: where to begin (`learner.init(...)`); it is copied, not used up.
         x, z: data [n, d] and, if the learner is conditional, conditions [n, c]. Or x is a stream
-            of data that never repeats: a function of a key and of the batch's size.
+            of data that never repeats: a function of a key and of the batch's size that gives x, or
+            x and z.
         folder: where to keep config, metrics and checkpoints (see `run_folder`).
         resume: go on with the run in `folder`.
         config: JSON values to record there; on resuming they must be the same.
@@ -115,7 +116,8 @@ class _Task(NamedTuple):
     def batch(self, key) -> tuple[Array, Array | None]:
         """x and z of one step."""
         if callable(self.data):
-            return self.data(key, self.batch_size), None
+            drawn = self.data(key, self.batch_size)
+            return drawn if isinstance(drawn, tuple) else (drawn, None)
         rows = jax.random.randint(key, (self.batch_size,), 0, len(self.data[0]))
         return jax.tree.map(lambda column: column[rows], self.data)
 

@@ -248,8 +248,9 @@ def test_lines_of_the_study(stairs, tmp_path):
     randomised(ByteModel, Settings(hidden=8, embed_dim=2), seed=0, scale=0.5).save(
         tmp_path / "m.safetensors"
     )
-    lines = study.adaptive_lines(target.max_len, tmp_path / "m.safetensors")
-    assert [line[:3] for line in lines] == [("blind", "adaptive", 0), ("learned", "adaptive", 0)]
+    of_model = study.model_lines(tmp_path / "m.safetensors", target.max_len, modes=["adaptive"])
+    lines = [study.blind_line(target.max_len), *of_model]
+    assert [line[:3] for line in lines] == [("blind", "adaptive", 0), ("masked", "adaptive", 0)]
     bench = study.Bench(target, workers=1)
     for line in lines:
         first, again = ([r["edges"] for r in bench.run(line, 1, (150, 400))] for _ in range(2))

@@ -11,7 +11,7 @@ import pytest
 from aloex.apps import results
 from aloex.apps.fuzz import compare, study, study_page
 from aloex.apps.fuzz.build import AFL, Recipe, build
-from aloex.apps.fuzz.byte_model import ByteModel, Settings
+from aloex.apps.fuzz.byte_model import KINDS, ByteModel, Settings
 from aloex.apps.fuzz.executor import Executor
 from aloex.apps.fuzz.mutators import Uniform
 from aloex.apps.fuzz.rivals import aflpp, libfuzzer
@@ -53,16 +53,19 @@ def test_rows_of_a_study(target, tmp_path, monkeypatch):
 
 
 def test_lines_of_a_model(target, tmp_path):
-    """Four modes; that a trial's laws were computed before changes nothing."""
+    """Six modes; that a trial's laws were computed before changes nothing."""
     model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
     model.save(tmp_path / "m.safetensors")
-    found = study.learned_lines(tmp_path / "m.safetensors", (2,))
+    lines = lambda *modes: study.model_lines(tmp_path / "m.safetensors", 100, (2,), modes)
+    found = lines()
     assert [line[:3] for line in found] == [
-        ("learned", m, 2) for m in ("mixed", "place", "context", "best")
+        *(("masked", m, 2) for m in ("mixed", "place", "context", "best")),
+        *(("masked", "paper", 100), ("masked", "adaptive", 0)),
     ]
-    assert study.learned_lines(tmp_path / "m.safetensors", (2,), ["best"])[0].mode == "best"
+    assert [line.mode for line in lines("best", "place")] == ["best", "place"]
     with pytest.raises(InputError, match="no mode 'worst'; choose of mixed, place, context, best"):
-        study.learned_lines(tmp_path / "m.safetensors", (2,), ["worst"])
+        lines("worst")
+    assert set(study.LEARNED) == set(KINDS)
     bench = study.Bench(target, workers=1)
     edges = lambda line, trial: [row["edges"] for row in bench.run(line, trial, (100, 200))]
     first = edges(found[0], 1)

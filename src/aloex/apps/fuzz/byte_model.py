@@ -4,35 +4,25 @@ It never sees the byte that it predicts. It is learned with a random share of th
 it answers for the full context, for the place alone, and for all that lies between.
 """
 
-import dataclasses
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.apps.fuzz.contexts import HOLE, PLACE, WINDOW, hide, place
+from aloex.apps.fuzz.byte_law import VERSION, ByteLaw, Settings
+from aloex.apps.fuzz.byte_lstm import ByteLSTM
+from aloex.apps.fuzz.contexts import HOLE, PLACE, WINDOW, place
+from aloex.apps.fuzz.energy import ByteEnergy
 from aloex.errors import CheckpointError, require
 from aloex.learning import model_file
 from aloex.nets import Dense, Features
 from aloex.spaces import Categorical
 
-VERSION = 1  # of what a context is, and of the network
 
-
-@dataclass(frozen=True)
-class Settings:
-    """What a model file must know to rebuild its network."""
-
-    hidden: int = 384
-    embed_dim: int = 16
-    window: int = WINDOW
-    version: int = VERSION
-
-
-class ByteModel(eqx.Module):
+class ByteModel(ByteLaw):
     """log p(byte | context, place), by a network with one hidden layer."""
 
     features: Features
@@ -50,25 +40,26 @@ class ByteModel(eqx.Module):
     def __call__(
         self, x: Int[Array, " window"], offset: Int[Array, ""], after: Int[Array, ""]
     ) -> Float[Array, " values"]:
-        """log p of the values 0..255 of the byte with `after` bytes after it."""
         return jax.nn.log_softmax(self.net(self.features(x, place(offset, after), self.net.dtype)))
 
-    def log_prob(
-        self, key: Key[Array, ""], example: Int[Array, " example"], level: Float[Array, ""]
-    ) -> Float[Array, ""]:
-        """log p of an example's byte, its context believed at a level."""
-        x, (byte, offset, after) = example[:WINDOW], example[WINDOW:]
-        return self(hide(key, x, level), offset, after)[byte]
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write a safetensors file, with the settings as JSON in its metadata."""
-        model_file.write(path, self, {"bytes": dataclasses.asdict(self.settings)})
+KINDS: dict[str, Callable[..., ByteLaw]] = {  # by the method that they are learned by
+    **{"masked": ByteModel, "aloe": ByteEnergy, "cd": ByteEnergy, "ade": ByteEnergy},
+    **{"learn-and-fuzz": ByteLSTM, "rnn-ebm": ByteLSTM},
+}
 
 
-def load(path: str | os.PathLike) -> ByteModel:
-    """The model that `ByteModel.save` wrote."""
+def build(settings: Settings, *, key: Key[Array, ""]) -> ByteLaw:
+    """A model with fresh weights."""
+    known = ", ".join(KINDS)
+    require(settings.method in KINDS, f"method must be one of {known}, got {settings.method!r}")
+    return KINDS[settings.method](settings, key=key)
 
-    def build(recorded: dict[str, Any]) -> ByteModel:
+
+def load(path: str | os.PathLike) -> ByteLaw:
+    """The model that `ByteLaw.save` wrote."""
+
+    def like(recorded: dict[str, Any]) -> ByteLaw:
         require("bytes" in recorded, "it is no model of bytes; make one: aloex fuzz learn CORPUS")
         for name, ours in (("window", WINDOW), ("version", VERSION)):
             found = recorded["bytes"].get(name)
@@ -77,6 +68,6 @@ def load(path: str | os.PathLike) -> ByteModel:
                     f"{path} was learned with {name}={found}, but this version of Aloex has "
                     f"{name}={ours}; learn it again: aloex fuzz learn CORPUS --out {path}"
                 )
-        return ByteModel(Settings(**recorded["bytes"]), key=jax.random.key(0))
+        return build(Settings(**recorded["bytes"]), key=jax.random.key(0))
 
-    return model_file.read(path, build)[0]
+    return model_file.read(path, like)[0]

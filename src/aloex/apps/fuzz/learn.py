@@ -1,71 +1,157 @@
 """Learn a model of bytes from a corpus, in a run folder that can be resumed.
 
-Maximum likelihood of single bytes, each with its context believed at a level that is uniform in
-[0, 1]: to believe it always would learn a small corpus by heart, and say little beyond it.
+masked           a predictor, by maximum likelihood of single bytes
+aloe             an energy of blocks of bytes, by Algorithm 1 with a local search as its sampler
+cd, ade          the same energy by contrastive divergence, or with a sampler by REINFORCE
+learn-and-fuzz   an LSTM, by maximum likelihood of each byte given those before it
+rnn-ebm          the same LSTM, to be used as an energy
+
+The context is always believed at a level that is uniform in [0, 1]: to believe it always would
+learn a small corpus by heart, and say little beyond it.
 """
 
 import dataclasses
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Key
 
-from aloex.apps.fuzz.byte_model import ByteModel, Settings
+from aloex.apps.fuzz.blocks import COND_DIM, SPACE, Blocks
+from aloex.apps.fuzz.byte_law import ByteLaw, Settings
+from aloex.apps.fuzz.byte_lstm import ByteLSTM, log_prob_of_window
+from aloex.apps.fuzz.byte_model import build
 from aloex.apps.fuzz.contexts import LEVELS, Examples
 from aloex.apps.fuzz.corpus import Corpus
+from aloex.apps.fuzz.energy import ByteEnergy, SlotGibbs
+from aloex.apps.fuzz.search import build_q, build_q0
+from aloex.baselines.ade import ADE
 from aloex.baselines.likelihood import MaximumLikelihood
-from aloex.learning import clipped_adam, fit
+from aloex.baselines.pcd import CD
+from aloex.errors import require
+from aloex.learning import ALOE, clipped_adam, fit
+from aloex.proposals import Inverse
 
 INIT = 2**32 - 1  # folded into the seed for the initial weights, as `fit` folds in its steps
 NUM_ASKED = 1024  # bytes that `quality` asks for at a time
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """What suits a method, on a CPU."""
+
+    num_steps: int = 4000
+    batch_size: int = 256
+    learning_rate: float = 3e-3
+    hidden: int = 384
+    hidden_q: int = 64
+    max_edits: int = 4
+    num_trajectories: int = 4
+    num_kernel_steps: int = 1
+    rate_ratio: float = 1.0  # of f's learning rate to that of q, for ADE
+
+
+RECIPES = {
+    "masked": Recipe(num_steps=5000, batch_size=512, learning_rate=1e-3),
+    "aloe": Recipe(),
+    "cd": Recipe(),
+    "ade": Recipe(learning_rate=1e-3, rate_ratio=0.2),  # with a larger ratio it diverges
+    "learn-and-fuzz": Recipe(num_steps=3000, batch_size=64, hidden=128),
+    "rnn-ebm": Recipe(num_steps=3000, batch_size=64, hidden=128),
+}
+
+
+def recipe_of(method: str) -> Recipe:
+    """The recipe of a method by name."""
+    require(method in RECIPES, f"method must be one of {', '.join(RECIPES)}, got {method!r}")
+    return RECIPES[method]
+
+
 def learn(
     corpus: Corpus,
     *,
+    method: str = "masked",
     settings: Settings | None = None,
     seed: int = 0,
-    num_steps: int = 5000,
-    batch_size: int = 512,
-    learning_rate: float = 1e-3,
     folder: str | os.PathLike | None = None,
     resume: bool = False,
     progress: bool = True,
-) -> ByteModel:
-    """A model of the bytes of the corpus; see `fit` for what is not said here."""
-    model = ByteModel(settings, key=jax.random.fold_in(jax.random.key(seed), INIT))
-    learner = MaximumLikelihood(
-        objective=log_prob_of_byte, optimizer_q=clipped_adam(learning_rate), ema_decay=0.99
-    )
+    **changes: Any,
+) -> ByteLaw:
+    """A model of the bytes of the corpus; see `fit` for what is not said here.
+
+    Args:
+        settings: the sizes of the network, if not those of the recipe.
+        changes: of the method's `Recipe`: num_steps, batch_size, learning_rate, ...
+    """
+    recipe = dataclasses.replace(recipe_of(method), **changes)
+    settings = settings or Settings(hidden=recipe.hidden)
+    settings = dataclasses.replace(settings, method=method)
+    key = jax.random.fold_in(jax.random.key(seed), INIT)
+    model = build(settings, key=key)
+    learner, state, learned = _begin(model, recipe, jax.random.fold_in(key, INIT))
     state = fit(
         learner,
-        learner.init(model),
-        Examples(corpus),
+        state,
+        Blocks(Examples(corpus)) if isinstance(model, ByteEnergy) else Examples(corpus),
         seed=seed,
-        num_steps=num_steps,
-        batch_size=batch_size,
+        num_steps=recipe.num_steps,
+        batch_size=recipe.batch_size,
         folder=folder,
         resume=resume,
         config={
-            "model": dataclasses.asdict(model.settings),
-            **{"learning_rate": learning_rate, "corpus": corpus.fingerprint},
+            "model": dataclasses.asdict(settings),
+            **{name: value for name, value in vars(recipe).items() if name != "num_steps"},
+            "corpus": corpus.fingerprint,
         },
         checkpoint_every=500,
         log_every=25,
         progress=progress,
     )
-    return state.ema_q
+    return learned(state)
 
 
-def log_prob_of_byte(model: ByteModel, key, example, z=None):
+def _begin(
+    model: ByteLaw, recipe: Recipe, key: Key[Array, ""]
+) -> tuple[Any, Any, Callable[[Any], ByteLaw]]:
+    """The learner, its state before the first step, and how to get the model from the last."""
+    adam = clipped_adam(recipe.learning_rate)
+    if not isinstance(model, ByteEnergy):
+        objective = log_prob_of_window if isinstance(model, ByteLSTM) else log_prob_of_byte
+        learner = MaximumLikelihood(objective=objective, optimizer_q=adam, ema_decay=0.99)
+        return learner, learner.init(model), lambda state: state.ema_q
+    learned = lambda state: eqx.tree_at(lambda model: model.f, model, state.ema_f)
+    method, f, sizes = model.settings.method, model.f, (recipe.hidden_q, recipe.max_edits)
+    if method == "cd":
+        learner = CD(SlotGibbs(), num_kernel_steps=recipe.num_kernel_steps, optimizer_f=adam)
+        return learner, learner.init(f), learned
+    if method == "ade":
+        learner = ADE(optimizer=adam, rate_ratio=recipe.rate_ratio)
+        q0 = build_q0(recipe.hidden_q, key=key)
+        return learner, learner.init(key, f, q0, cond_dim=COND_DIM), learned
+    learner = ALOE(
+        SlotGibbs(),
+        Inverse(space=SPACE, max_edits=recipe.max_edits),
+        num_trajectories=recipe.num_trajectories,
+        num_kernel_steps=recipe.num_kernel_steps,
+        optimizer_f=adam,
+        optimizer_q=adam,
+    )
+    return learner, learner.init(f, build_q(*sizes, key=key)), learned
+
+
+def log_prob_of_byte(model: ByteLaw, key, example, z=None):
     """The objective: log p of a byte at a random level."""
     key_level, key_hide = jax.random.split(key)
     return model.log_prob(key_hide, example, jax.random.uniform(key_level))
 
 
 def quality(
-    model: ByteModel, held_out: Corpus, *, num_bytes: int = 8192, seed: int = 0
+    model: ByteLaw, held_out: Corpus, *, num_bytes: int = 8192, seed: int = 0
 ) -> dict[float, float]:
     """Mean log p of a byte that was not learned from, in nats, at each level.
 
@@ -77,7 +163,7 @@ def quality(
 
 
 @eqx.filter_jit
-def _mean_log_prob(model: ByteModel, examples: Examples, keys, level):
+def _mean_log_prob(model: ByteLaw, examples: Examples, keys, level):
     def one(key):
         key_example, key_hide = jax.random.split(key)
         return model.log_prob(key_hide, examples.draw(key_example), level)

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt8, UInt16
 
-from aloex.apps.fuzz.byte_model import ByteModel
+from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, context, hide
 from aloex.apps.fuzz.mutators import Edits, RandomEdits
 from aloex.errors import require
@@ -33,7 +33,7 @@ POSITION_BITS, PAIR_BITS = 32, 8
 
 
 def learned(
-    model: ByteModel,
+    model: ByteLaw,
     *,
     levels: Sequence[float] = LEVELS,
     temperatures: Sequence[float] = (1.0,),
@@ -48,7 +48,7 @@ class LearnedByte:
 
     def __init__(
         self,
-        model: ByteModel,
+        model: ByteLaw,
         levels: Sequence[float] = LEVELS,
         temperatures: Sequence[float] = (1.0,),
         *,
@@ -133,7 +133,7 @@ class LearnedByte:
 
 
 @eqx.filter_jit
-def _law(model: ByteModel, x, current, offset, after, pair, pairs) -> UInt16[Array, "n 256"]:
+def _law(model: ByteLaw, x, current, offset, after, pair, pairs) -> UInt16[Array, "n 256"]:
     """For each row: sums of the probabilities of the values up to 0, 1, ..., 255."""
 
     def one(x, current, offset, after, pair) -> Float[Array, " 256"]:

@@ -26,6 +26,7 @@ from aloex.errors import require
 KEYS = ("target", "method", "mode", "edits", "inputs", "trial", "with_seeds")
 COUNTS = (300, 1000, 3000, 10_000)
 SWEEP = (1, 3, 10, 30, 100)  # edits of a mutant
+LEARNED = ("aloe", "cd", "ade", "rnn-ebm", "learn-and-fuzz", "masked")  # methods of `learn`
 NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check
 NUM_CHECKED = 1000  # mutants of which it is told how many pass it
 CHUNK = 10_000  # mutants in memory
@@ -57,38 +58,46 @@ def lines(methods: Iterable[str], sweep: Sequence[int] = SWEEP) -> list[Line]:
     return found
 
 
-def learned_lines(
-    model: Path, sweep: Sequence[int] = SWEEP, modes: Sequence[str] | None = None
-) -> list[Line]:
-    """The lines of a model that `aloex fuzz learn` wrote."""
-    from aloex.apps.fuzz import byte_model, learned  # JAX loads slowly
+def blind_line(max_len: int) -> Line:
+    """The line of the mutator that learns from what it covers, without a model."""
+    from aloex.apps.fuzz.adaptive import Adaptive
 
-    known = {
+    return Line("blind", "adaptive", 0, lambda seed, _: Adaptive(seed=seed, max_len=max_len))
+
+
+def model_lines(
+    model: Path,
+    max_len: int,
+    sweep: Sequence[int] = SWEEP,
+    modes: Sequence[str] | None = None,
+) -> list[Line]:
+    """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
+    from aloex.apps.fuzz import adaptive, byte_model, learned, resample  # JAX loads slowly
+
+    law = byte_model.load(model)
+    edited = {
         **{"mixed": (learned.LEVELS, (1.0,)), "place": ((0.0,), (1.0,))},
         **{"context": ((1.0,), (1.0,)), "best": ((0.0, 0.5), learned.TEMPERATURES)},
     }
-    loaded, found = byte_model.load(model), []
-    for mode in modes or known:
+
+    def of_mode(mode: str) -> list[Line]:
+        line = lambda edits, make: Line(law.settings.method, mode, edits, make)
+        if mode == "paper":
+            make = lambda seed, edits: resample.Resample(law, seed=seed, edits=(edits,))
+            return [line(resample.NUM_EDITS, make)]
+        if mode == "adaptive":
+            pairs = (adaptive.LEVELS, adaptive.TEMPERATURES)
+            choose = learned.LearnedByte(law, *pairs, keep=False)
+            make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, max_len=max_len)
+            return [line(0, make)]
+        choose = learned.LearnedByte(law, *edited[mode])  # its laws serve all trials
+        make = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
+        return [line(edits, make) for edits in sweep]
+
+    known = (*edited, "paper", "adaptive")
+    for mode in modes or ():
         require(mode in known, f"no mode {mode!r}; choose of {', '.join(known)}")
-        choose = learned.LearnedByte(loaded, *known[mode])  # its laws serve all trials
-        make = lambda seed, edits, choose=choose: RandomEdits(choose, seed=seed, edits=(edits,))
-        found += [Line("learned", mode, edits, make) for edits in sweep]
-    return found
-
-
-def adaptive_lines(max_len: int, model: Path | None = None) -> list[Line]:
-    """The line of the mutator that learns, without a model, and that with one."""
-    from aloex.apps.fuzz import adaptive, byte_model, learned  # JAX loads slowly
-
-    make = lambda seed, _: adaptive.Adaptive(seed=seed, max_len=max_len)
-    found = [Line("blind", "adaptive", 0, make)]
-    if model is not None:
-        choose = learned.LearnedByte(
-            byte_model.load(model), adaptive.LEVELS, adaptive.TEMPERATURES, keep=False
-        )
-        make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, max_len=max_len)
-        found.append(Line("learned", "adaptive", 0, make))
-    return found
+    return [line for mode in modes or known for line in of_mode(mode)]
 
 
 def make(

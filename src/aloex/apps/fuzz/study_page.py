@@ -11,9 +11,15 @@ from aloex.apps.results import markdown
 Rows = list[dict[str, Any]]
 
 COLOURS = {
-    "learned, adaptive": "#173a6b",
+    "aloe, adaptive": "#7a1f3d",
+    "masked, adaptive": "#173a6b",
     "blind, adaptive": "#8a5aa8",
-    "learned": "#2a6fbb",
+    "aloe": "#c2185b",
+    "masked": "#2a6fbb",
+    "cd": "#00897b",
+    "ade": "#9e9d24",
+    "learn-and-fuzz": "#6d4c41",
+    "rnn-ebm": "#78909c",
     "uniform": "#e8871e",
     "posmarg": "#3f8f4f",
     "libfuzzer": "#b0413e",
@@ -27,20 +33,25 @@ seeds alone, unless it is `adaptive`; that, libFuzzer and AFL++ also go on from 
 edge is a place in the control flow of the target; all are counted by our own executor, which counts
 as libFuzzer does, with those of the seeds included.
 
-`uniform` draws any other byte, `posmarg` the byte at the same place of another seed. `learned`
-draws from a model of the seeds, never the byte that was there: `place` with nothing known but the
-place of the byte, `context` with all 64 bytes around it, `mixed` with a random share of them, and
-`best` with none or half of them, at temperatures 1, 3 and infinity, drawn for each edit. The model
-is a plain predictor of bytes, not an energy.
+`uniform` draws any other byte, `posmarg` the byte at the same place of another seed. The others
+draw from a model of the seeds: `masked` is a plain predictor of a byte from what is around it,
+`aloe`, `cd` and `ade` are energies of blocks of up to four bytes given what is around them, learned
+by these methods, `learn-and-fuzz` is an LSTM that reads the bytes before. They are used in several
+modes, of which all but `paper` never draw the byte that was there: `place` with nothing known but
+the place of the byte, `context` with all 64 bytes around it, `mixed` with a random share of them,
+and `best` with none or half of them, at temperatures 1, 3 and infinity, drawn for each edit.
+`paper` is the paper's procedure: 100 bytes drawn one after the other, each given all around it.
 
 `adaptive` chooses among laws of bytes, numbers of edits and operators on whole inputs, by bandits
-that win with each new edge, and starts from inputs whose edges are rare. As `learned` it has the
-laws of the model and those without one, as `blind` only the latter.
+that win with each new edge, and starts from inputs whose edges are rare. With a model it has its
+laws and those without one, as `blind` only the latter.
 
 ```sh
 for t in libpng openjpeg mpeg2dec; do
   aloex fuzz build $t --afl
-  aloex fuzz learn build/targets/$t/seeds --out models/$t.safetensors
+  for m in masked aloe cd ade learn-and-fuzz; do
+    aloex fuzz learn build/targets/$t/seeds --method $m --out models/$t.$m.safetensors
+  done
 done
 {commands}
 aloex fuzz page       # this page, from results/fuzz
@@ -164,5 +175,5 @@ def _name(method: str, mode: str) -> str:
 
 
 def _label(method: str, mode: str, edits: int) -> str:
-    named = [method, mode] if method == "learned" else [_name(method, mode)]
+    named = [_name(method, mode)] if mode in ("plain", "feedback") else [method, mode]
     return ", ".join([*named, *([f"{edits} edits"] * bool(edits))])
