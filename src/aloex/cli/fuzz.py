@@ -3,13 +3,12 @@
 import glob
 import sys
 from collections import Counter
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from aloex.cli.fuzz_mutators import maker_of
 from aloex.cli.fuzz_study import page, study
 from aloex.cli.numbers import listed
 from aloex.errors import InputError, require
@@ -125,13 +124,11 @@ def run(
     mutator: Annotated[
         str,
         typer.Option(
-            help="uniform; posmarg: bytes of other seeds; learned: by --model; adaptive: learns "
-            "from what it covers, with --model or without."
+            help="uniform; posmarg: bytes of other seeds; learned: by --model; resample: too, byte "
+            "after byte; adaptive: learns from what it covers, with --model or without."
         ),
     ] = "uniform",
-    model: Annotated[
-        Path | None, typer.Option(help="For learned, adaptive: what aloex fuzz learn wrote.")
-    ] = None,
+    model: Annotated[Path | None, typer.Option(help="What aloex fuzz learn wrote.")] = None,
     level: Annotated[
         str, typer.Option(help="For learned: belief in the context, numbers from 0 to 1.")
     ] = "mixed",
@@ -166,8 +163,8 @@ def run(
     The same command goes on where it was stopped, by ctrl-C or otherwise. --inputs and --seconds
     count from the beginning and may be raised.
     """
-    from aloex.apps.fuzz import mutators, report
     from aloex.apps.fuzz import repair as repairs
+    from aloex.apps.fuzz import report
     from aloex.apps.fuzz import seeds as seed_files
     from aloex.apps.fuzz.campaign import Campaign
     from aloex.apps.fuzz.status import Status
@@ -182,14 +179,8 @@ def run(
         "repair": None if repair is None else one_of(repairs.REPAIRS, repair, "--repair"),
     }
     loaded = Target.load(target)
-    makers = {**mutators.MUTATORS, "learned": None, "adaptive": None}
-    maker, about = one_of(makers, mutator, "--mutator"), {}
-    if mutator == "learned":
-        maker, about = from_model(model, level, temperature)
-    elif mutator == "adaptive":
-        maker, about = that_learns(model, loaded.max_len)
-    else:
-        require(model is None, f"--model is for --mutator learned or adaptive, not for {mutator}")
+    options = {"level": level, "temperature": temperature, "max_len": loaded.max_len}
+    maker, about = maker_of(mutator, model, **options)
     chosen = maker(**how)
     place = seeds or loaded.seeds
     if place is None:
@@ -295,40 +286,6 @@ def coverage(
 
 app.command()(study)
 app.command()(page)
-
-
-def from_model(
-    path: Path | None, level: str, temperature: str
-) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """What makes a learned mutator, and what tells it from another."""
-    if path is None:
-        raise InputError("--mutator learned needs --model FILE; make one: aloex fuzz learn CORPUS")
-    from aloex.apps.fuzz import byte_model, learned
-    from aloex.apps.fuzz.seeds import hash_of
-
-    levels = learned.LEVELS if level == "mixed" else listed(level, "--level", float)
-    temperatures = listed(temperature, "--temperature", float)
-    about = {
-        "model": hash_of(path.read_bytes()),
-        "levels": list(levels),
-        "temperature": temperature,
-    }
-    how = {"levels": levels, "temperatures": temperatures}
-    return partial(learned.learned, byte_model.load(path), **how), about
-
-
-def that_learns(path: Path | None, max_len: int) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """What makes an adaptive mutator, and what tells it from another."""
-    from aloex.apps.fuzz import adaptive, byte_model, learned
-    from aloex.apps.fuzz.seeds import hash_of
-
-    model, about = None, {}
-    if path is not None:
-        pairs = adaptive.LEVELS, adaptive.TEMPERATURES
-        model = learned.LearnedByte(byte_model.load(path), *pairs, keep=False)
-        about = {"model": hash_of(path.read_bytes())}
-    arms = adaptive.Adaptive(model).arms
-    return partial(adaptive.Adaptive, model, max_len=max_len), {**about, "arms": arms}
 
 
 def one_of(known: dict[str, Any], name: str, option: str) -> Any:

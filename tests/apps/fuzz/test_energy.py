@@ -146,6 +146,10 @@ def test_resampling_by_its_definition():
             assert sums[value] - 1e-4 <= u <= sums[value + 1] + 1e-4
             data[at] = value
         assert mutants.input(i) == data.tobytes()
+    kept = Resample(model, seed=5, keep=4, repair=lambda x: x + b"!").mutate(seeds, 0, 30)
+    for i in range(30):
+        head, origin = kept.input(i)[:4], seeds[kept.origin[i]]
+        assert head == origin[:4] and len(kept.input(i)) == len(origin) + 1
     parts = [mutator.mutate(seeds, 3, 11), mutator.mutate(seeds, 14, 19)]
     np.testing.assert_array_equal(
         np.concatenate([part.inputs.data for part in parts]), mutants.inputs.data

@@ -221,9 +221,11 @@ def test_from_the_command_line(stairs, corpus, tmp_path):
     run = ("run", stairs.library.parent, "--seeds", corpus, "--inputs", 500, "--edits", "1,3")
     by_model = ("--mutator", "learned", "--model", model)
     assert "inputs: 500 mutants of 20 seeds" in cli(*run, *by_model, "--out", tmp_path / "once")
+    again = ("--mutator", "resample", "--model", model, "--out", tmp_path / "again")
+    assert "inputs: 500 mutants of 20 seeds" in cli(*run, *again)
     other = cli(*run, *by_model, "--level", "0,1", "--out", tmp_path / "once")
     assert "levels" in other and "inputs: 500" not in other
     assert "needs --model FILE" in cli(*run, "--mutator", "learned")
-    assert "--model is for --mutator learned" in cli(*run, "--model", model)
+    assert "--model is for learned, resample, adaptive, not" in cli(*run, "--model", model)
     assert "such as 0.5 or 0,0.5,1, got 'much'" in cli(*run, *by_model, "--level", "much")
     assert "must end in .safetensors" in cli("learn", corpus, "--out", tmp_path / "model")

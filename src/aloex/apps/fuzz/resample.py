@@ -17,7 +17,7 @@ from jaxtyping import Array, Int, UInt8
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import context
 from aloex.apps.fuzz.executor import Inputs
-from aloex.apps.fuzz.mutators import Mutants, RandomEdits, any_byte, draw
+from aloex.apps.fuzz.mutators import Mutants, RandomEdits, Repair, any_byte, draw, repaired
 
 NUM_EDITS = 100  # of each mutant, in the paper
 BATCH = 1024
@@ -30,10 +30,12 @@ class Resample:
     model: ByteLaw
     seed: int = 0
     edits: tuple[int, ...] = (NUM_EDITS,)
+    keep: int = 0
+    repair: Repair | None = None
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
-        plan = RandomEdits(any_byte, self.seed, self.edits).mutate(seeds, start, n)
+        plan = RandomEdits(any_byte, self.seed, self.edits, self.keep).mutate(seeds, start, n)
         chance = draw(self.seed, self.edits, start, n).value
         data = np.frombuffer(bytearray().join(seeds[i] for i in plan.origin), np.uint8)
         values, num_edits = plan.values.copy(), np.diff(plan.first)
@@ -44,7 +46,8 @@ class Resample:
             length = plan.inputs.bounds[mutants + 1] - begin
             values[rows] = self._draw(data, begin, length, position, chance[rows])
             data[begin + position] = values[rows]
-        return plan._replace(inputs=Inputs(data, plan.inputs.bounds), values=values)
+        inputs = repaired(Inputs(data, plan.inputs.bounds), self.repair)
+        return plan._replace(inputs=inputs, values=values)
 
     def _draw(self, data, begin, length, position, chance) -> UInt8[np.ndarray, " n"]:
         """A value for each row, in batches of one size: one program."""

@@ -1,0 +1,70 @@
+"""Mutators by name: what makes one from the options of a command, and what tells it from others."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aloex.cli.numbers import listed
+from aloex.errors import InputError, require
+
+BY_MODEL = ("learned", "resample", "adaptive")
+
+Maker = tuple[Callable[..., Any], dict[str, Any]]
+
+
+def maker_of(
+    mutator: str, model: Path | None, *, level: str, temperature: str, max_len: int
+) -> Maker:
+    """A function of seed, edits, keep and repair, and what a campaign is to record."""
+    from aloex.apps.fuzz.mutators import MUTATORS
+
+    known = ", ".join([*MUTATORS, *BY_MODEL])
+    plain = mutator in MUTATORS
+    require(plain or mutator in BY_MODEL, f"--mutator must be one of {known}, got {mutator!r}")
+    if plain:
+        require(model is None, f"--model is for {', '.join(BY_MODEL)}, not for {mutator}")
+        return MUTATORS[mutator], {}
+    if model is None and mutator != "adaptive":
+        message = f"--mutator {mutator} needs --model FILE; make one: aloex fuzz learn CORPUS"
+        raise InputError(message)
+    law: Any = None
+    about: dict[str, Any] = {}
+    if model is not None:
+        law, about = _read(model)
+    if mutator == "adaptive":
+        return _adaptive(law, about, max_len)
+    if mutator == "resample":
+        from aloex.apps.fuzz.resample import Resample
+
+        return partial(Resample, law), about
+    return _learned(law, about, level, temperature)
+
+
+def _read(path: Path) -> tuple[Any, dict[str, Any]]:
+    from aloex.apps.fuzz import byte_model  # JAX loads slowly
+    from aloex.apps.fuzz.seeds import hash_of
+
+    law = byte_model.load(path)
+    return law, {"model": hash_of(path.read_bytes())}
+
+
+def _learned(law: Any, about: dict[str, Any], level: str, temperature: str) -> Maker:
+    from aloex.apps.fuzz import learned
+
+    levels = learned.LEVELS if level == "mixed" else listed(level, "--level", float)
+    how = {"levels": levels, "temperatures": listed(temperature, "--temperature", float)}
+    about = {**about, "levels": list(levels), "temperature": temperature}
+    return partial(learned.learned, law, **how), about
+
+
+def _adaptive(law: Any, about: dict[str, Any], max_len: int) -> Maker:
+    from aloex.apps.fuzz import adaptive
+
+    model = None
+    if law is not None:
+        from aloex.apps.fuzz.learned import LearnedByte
+
+        model = LearnedByte(law, adaptive.LEVELS, adaptive.TEMPERATURES, keep=False)
+    arms = adaptive.Adaptive(model).arms
+    return partial(adaptive.Adaptive, model, max_len=max_len), {**about, "arms": arms}
