@@ -1,4 +1,4 @@
-"""Targets that the tests share, built once; a test is skipped where there is no compiler."""
+"""What the tests share: a corpus, and targets, built once; skipped where there is no compiler."""
 
 from pathlib import Path
 
@@ -47,3 +47,12 @@ def libpng(clang) -> Target:
     except InputError as error:
         pytest.skip(str(error))
     return build(recipe, out)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory) -> Path:
+    """Every file counts upwards from a place of its own: a byte follows from its neighbours."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for i in range(20):
+        (folder / f"{i}").write_bytes(bytes((k + 13 * i) % 8 for k in range(80)))
+    return folder

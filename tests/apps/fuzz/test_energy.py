@@ -39,15 +39,6 @@ def condition(slots=SLOTS) -> jax.Array:
     return Condition(some_context().at[slots].set(HOLE), slots, place(*PLACE)).packed()
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    """Every file counts upwards from a place of its own: a byte follows from its neighbours."""
-    folder = tmp_path_factory.mktemp("corpus")
-    for i in range(20):
-        (folder / f"{i}").write_bytes(bytes(((np.arange(80) + 13 * i) % 8).tolist()))
-    return folder
-
-
 def test_blocks_are_bytes_of_the_corpus(corpus):
     """Null hypothesis, for slots that are nowhere: their values are uniform."""
     blocks = Blocks(Examples(read_corpus(corpus)))

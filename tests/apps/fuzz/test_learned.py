@@ -155,15 +155,6 @@ def test_a_model_file(tmp_path):
         byte_model.load(tmp_path / "none")
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    """Every file counts upwards from a place of its own: a byte follows from its neighbours."""
-    folder = tmp_path_factory.mktemp("corpus")
-    for i in range(20):
-        (folder / f"{i}").write_bytes(bytes(((np.arange(80) + 13 * i) % 8).tolist()))
-    return folder
-
-
 def test_a_short_run(corpus):
     """In 400 steps from -5.5 to about -log 8 = -2.08 by the place, seen -2.1; beyond it by context.
 
