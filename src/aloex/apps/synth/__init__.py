@@ -1,0 +1,1 @@
+"""Program synthesis: string programs from examples, for filling the columns of tables."""
