@@ -1,0 +1,125 @@
+"""The k best programs of a version space under an additive score.
+
+From the ends of the outputs backwards, each node keeps its k best rests of programs: best-first
+over (edge, rank of the expression, rank of the rest).
+"""
+
+from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from aloex.apps.synth.dsl.canonical import order
+from aloex.apps.synth.dsl.syntax import ConstStr, Expr, Pos, Program, SubStr
+from aloex.apps.synth.score import Score, Simple
+from aloex.apps.synth.version_space import Node, Piece, VersionSpace
+
+Ranked = list[tuple[float, Expr]]
+Rest = tuple[float, int, int, Node, int]  # score, piece, rank in it, next node, rank there
+
+
+def best(
+    space: VersionSpace, k: int = 10, score: Score | None = None
+) -> list[tuple[float, Program]]:
+    """Up to k programs with their scores, the best first."""
+    if not space:
+        return []
+    ranked = _Ranks(space, k, score or Simple())
+    rests: dict[Node, list[Rest]] = {}
+    for node in space.backwards():
+        edges = space.graph[node]
+        value = lambda e, i, j, edges=edges: _value(edges[e], i, j, ranked, rests, space.end)
+        found = _best_sums(len(edges), value, k)
+        rests[node] = [(s, edges[e][0], i, edges[e][1], j) for s, e, i, j in found]
+    return [
+        (score_, _read(space, ranked, rests, rank))
+        for rank, (score_, *_) in enumerate(rests[space.start])
+    ]
+
+
+def _value(edge, i: int, j: int, ranked: "_Ranks", rests, end: Node) -> float | None:
+    piece, then = edge
+    exprs = ranked[piece]
+    if i >= len(exprs):
+        return None
+    if then == end:
+        return exprs[i][0] if j == 0 else None
+    return exprs[i][0] + rests[then][j][0] if j < len(rests[then]) else None
+
+
+def _best_sums(
+    lists: int, value: Callable[[int, int, int], float | None], k: int
+) -> list[tuple[float, int, int, int]]:
+    """The k largest value(e, i, j); value falls in i and in j, and is None outside."""
+    heap = []
+    for e in range(lists):
+        top = value(e, 0, 0)
+        if top is not None:
+            heap.append((-top, e, 0, 0))
+    heapify(heap)
+    found = []
+    while heap and len(found) < k:
+        negative, e, i, j = heappop(heap)
+        found.append((-negative, e, i, j))
+        for i_next, j_next in ((i, j + 1), (i + 1, j)) if j == 0 else ((i, j + 1),):
+            further = value(e, i_next, j_next)
+            if further is not None:
+                heappush(heap, (-further, e, i_next, j_next))
+    return found
+
+
+def _read(
+    space: VersionSpace, ranked: "_Ranks", rests: dict[Node, list[Rest]], rank: int
+) -> Program:
+    node, program = space.start, []
+    while node != space.end:
+        _, piece, i, node, rank = rests[node][rank]
+        program.append(ranked[piece][i][1])
+    return tuple(program)
+
+
+class _Ranks:
+    """The k best expressions of each piece, found when first asked for."""
+
+    def __init__(self, space: VersionSpace, k: int, score: Score):
+        self.space, self.k, self.score = space, k, score
+        self.positions = [ranked_positions(positions, score)[:k] for positions in space.classes]
+        self.top = np.array([positions[0][0] for positions in self.positions])
+        self.known: dict[int, Ranked] = {}
+
+    def __getitem__(self, piece: int) -> Ranked:
+        if piece not in self.known:
+            self.known[piece] = self._rank(self.space.pieces[piece])
+        return self.known[piece]
+
+    def _rank(self, piece: Piece) -> Ranked:
+        own = self.score.substring + self.score.crossed * piece.crossed
+        top = self.top[piece.first] + self.top[piece.second] + own
+        kept = np.argsort(-top, kind="stable")[: self.k].tolist()
+        lists = [
+            (self.positions[piece.first[p]], self.positions[piece.second[p]], float(own[p]))
+            for p in kept
+        ]
+
+        def value(e: int, i: int, j: int) -> float | None:
+            one, other, extra = lists[e]
+            return one[i][0] + other[j][0] + extra if i < len(one) and j < len(other) else None
+
+        exprs: Ranked = [
+            (total, substring(lists[e][0][i][1], lists[e][1][j][1]))
+            for total, e, i, j in _best_sums(len(lists), value, self.k)
+        ]
+        if piece.char is not None:
+            exprs.append((self.score.constant(piece.char), ConstStr(piece.char)))
+            exprs.sort(key=lambda pair: -pair[0])
+        return exprs[: self.k]
+
+
+def ranked_positions(positions: Iterable[Pos], score: Score) -> list[tuple[float, Pos]]:
+    """Positions with their scores, the best first."""
+    return sorted(((score.position(pos), pos) for pos in positions), key=lambda pair: -pair[0])
+
+
+def substring(p1: Pos, p2: Pos) -> SubStr:
+    """The SubStr with its positions in canonical order."""
+    return SubStr(p1, p2) if order(p1) <= order(p2) else SubStr(p2, p1)

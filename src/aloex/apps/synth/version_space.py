@@ -1,0 +1,227 @@
+"""All clean programs that fit some examples, as a graph.
+
+A node is a tuple of places, one in each output: what has been written so far. An edge is a
+`Piece`: a text for each example, which some expressions write, all of them from one node to the
+same next one. A path from the beginnings of the outputs to their ends is a choice of pieces, and
+each choice of an expression for each piece is a program (Gulwani, POPL 2011, for this grammar).
+
+Positions that mean the same gaps in all examples are one class, and expressions are pairs of
+classes; so billions of programs take a few hundred pairs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import add
+
+import numpy as np
+
+from aloex.apps.synth.dsl.canonical import ANCHORS
+from aloex.apps.synth.dsl.run import clean_pos, matches, occurrences
+from aloex.apps.synth.dsl.syntax import CONSTANTS, MAX_K, REGEXES, ConstPos, ConstTok, Pos, RegexTok
+from aloex.errors import InputError, require
+
+Node = tuple[int, ...]
+PLAIN_REGEXES = tuple(name for name in REGEXES if name not in ANCHORS)
+MAX_NODES = 100_000  # of one graph; texts such as "aaaa...", cut in all ways, have more
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Expressions that write the same texts: a constant, pairs of classes, or both."""
+
+    texts: tuple[str, ...]
+    char: str | None
+    first: np.ndarray  # [pairs] classes of one position of a SubStr
+    second: np.ndarray  # [pairs] and of the other
+    crossed: np.ndarray  # [pairs] whether their order differs between the examples
+
+
+class VersionSpace:
+    """The programs that write the outputs for the inputs.
+
+    `graph[node]` lists (number of a piece, next node); it is empty where there is no program.
+
+    Args:
+        examples: pairs of input and output; no output may be empty.
+        constants: the characters that ConstStr may write.
+        tokens: the characters that ConstTok may look for.
+    """
+
+    def __init__(
+        self,
+        examples: Sequence[tuple[str, str]],
+        *,
+        constants: Sequence[str] = CONSTANTS,
+        tokens: Sequence[str] = CONSTANTS,
+    ):
+        require(len(examples) > 0, "there are no examples; give at least one pair")
+        require(all(y for _, y in examples), "an output is empty; programs write something")
+        self.examples = tuple(dict.fromkeys(examples))
+        inputs, outputs = zip(*self.examples, strict=True)
+        classes = _classes(inputs, tokens)
+        self.classes: list[list[Pos]] = list(classes.values())
+        gaps = np.array(list(classes), np.int64).reshape(len(classes), len(inputs))
+        self.pieces = _pieces(gaps, inputs, outputs, constants)
+        self.start: Node = (0,) * len(outputs)
+        self.end: Node = tuple(map(len, outputs))
+        self.graph = _graph(self.pieces, outputs, self.start, self.end)
+
+    def __bool__(self) -> bool:
+        """Whether there is a program."""
+        return bool(self.graph)
+
+    def sizes(self) -> list[int]:
+        """How many expressions each piece has."""
+        sizes = np.array([len(positions) for positions in self.classes], dtype=object)
+        return [
+            int((sizes[piece.first] * sizes[piece.second]).sum()) + (piece.char is not None)
+            for piece in self.pieces
+        ]
+
+    def count(self) -> int:
+        """The number of programs."""
+        sizes, total = self.sizes(), {self.end: 1}
+        for node in self.backwards():
+            total[node] = sum(sizes[piece] * total[then] for piece, then in self.graph[node])
+        return total[self.start] if self.graph else 0
+
+    def counts(self, max_expressions: int) -> list[int]:
+        """The number of programs with 1, 2, ... expressions."""
+        sizes = self.sizes()
+        zeros = [0] * (max_expressions + 1)
+        total = {self.end: [1, *zeros[1:]]}
+        for node in self.backwards():
+            row = list(zeros)
+            for piece, then in self.graph[node]:
+                for length, ways in enumerate(total[then][:-1]):
+                    row[length + 1] += sizes[piece] * ways
+            total[node] = row
+        return total[self.start][1:] if self.graph else zeros[1:]
+
+    def backwards(self) -> list[Node]:
+        """The nodes with pieces, each after those that it leads to."""
+        return sorted(self.graph, reverse=True)
+
+
+def _classes(inputs: Sequence[str], tokens: Sequence[str]) -> dict[Node, list[Pos]]:
+    """The positions that all inputs have, by the gaps that they mean."""
+    classes: dict[Node, list[Pos]] = {}
+
+    def put(pos: Pos, gaps: Sequence[int]) -> None:
+        classes.setdefault(tuple(gaps), []).append(pos)
+
+    for k in range(-MAX_K, MAX_K + 1):
+        put(ConstPos(k), [clean_pos(ConstPos(k), text) or 0 for text in inputs])
+    found = [(RegexTok, name, [matches(name, text) for text in inputs]) for name in PLAIN_REGEXES]
+    for char in tokens:
+        if all(char in text for text in inputs):
+            found.append((ConstTok, char, [occurrences(char, text) for text in inputs]))
+    for kind, what, spans in found:
+        for k in range(1, min(MAX_K, *map(len, spans)) + 1):
+            for end, direct in enumerate(("Start", "End")):
+                put(kind(what, k, direct), [span[k - 1][end] for span in spans])
+                put(kind(what, -k, direct), [span[-k][end] for span in spans])
+    return classes
+
+
+def _pieces(
+    gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str], constants: Sequence[str]
+) -> list[Piece]:
+    """All texts that an expression writes in every example and that the outputs contain."""
+    first, second = np.triu_indices(len(gaps), 1)
+    key = np.zeros(len(first), np.int64)
+    for column, text, output in zip(gaps.T, inputs, outputs, strict=True):
+        low = np.minimum(column[first], column[second])
+        high = np.maximum(column[first], column[second])
+        ids = _substring_ids(np.unique(column), text, output)[low, high]
+        keep = ids > 0
+        first, second = first[keep], second[keep]
+        _, key = np.unique(key[keep] * (len(text) + 1) ** 2 + ids[keep], return_inverse=True)
+    found = {}
+    order = np.argsort(key, kind="stable")
+    for pairs in np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []:
+        one, other = gaps[first[pairs]], gaps[second[pairs]]
+        low, high = np.minimum(one[0], other[0]), np.maximum(one[0], other[0])
+        texts = tuple(text[a:b] for text, a, b in zip(inputs, low, high, strict=True))
+        before = one < other
+        crossed = before.any(axis=1) & ~before.all(axis=1)
+        found[texts] = Piece(texts, None, first[pairs], second[pairs], crossed)
+    none = np.zeros(0, np.int64)
+    for char in constants:
+        if all(char in output for output in outputs):
+            texts = (char,) * len(outputs)
+            same = found.get(texts, Piece(texts, None, none, none, none.astype(bool)))
+            found[texts] = Piece(texts, char, same.first, same.second, same.crossed)
+    return list(found.values())
+
+
+def _substring_ids(gaps: np.ndarray, text: str, output: str) -> np.ndarray:
+    """[low, high]: a number for each text between two gaps that the output contains, else 0."""
+    ids = np.zeros((len(text) + 1, len(text) + 1), np.int64)
+    known: dict[str, int] = {}
+    ends = gaps.tolist()
+    for i, low in enumerate(ends):
+        for high in ends[i + 1 :]:
+            part = text[low:high]
+            if part not in known and part not in output:
+                break  # nor is anything longer
+            ids[low, high] = known.setdefault(part, len(known) + 1)
+    return ids
+
+
+def _graph(
+    pieces: Sequence[Piece], outputs: Sequence[str], start: Node, end: Node
+) -> dict[Node, list[tuple[int, Node]]]:
+    """The nodes on paths from start to end, each with its pieces and where they lead."""
+    usable = [
+        _usable([piece.texts[e] for piece in pieces], output) for e, output in enumerate(outputs)
+    ]
+    lengths = [tuple(map(len, piece.texts)) for piece in pieces]
+    graph: dict[Node, list[tuple[int, Node]]] = {}
+    stack = [start]
+    while stack:
+        node = stack.pop()
+        if node in graph or node == end:
+            continue
+        here = -1
+        for place, at in zip(node, usable, strict=True):
+            here &= at[place]
+        edges = []
+        while here:
+            lowest = here & -here
+            here ^= lowest
+            piece = lowest.bit_length() - 1
+            edges.append((piece, tuple(map(add, node, lengths[piece]))))
+        graph[node] = edges
+        stack += [then for _, then in edges]
+        if len(graph) > MAX_NODES:
+            raise InputError("the examples can be cut in too many ways; give shorter ones")
+    good = {end}
+    for node in sorted(graph, reverse=True):
+        edges = [edge for edge in graph[node] if edge[1] in good]
+        if edges:
+            good.add(node)
+            graph[node] = edges
+        else:
+            del graph[node]
+    return graph if start in graph else {}
+
+
+def _usable(texts: Sequence[str], output: str) -> list[int]:
+    """For each place of an output the pieces that fit there, as bits, if the end can be reached."""
+    bits: dict[str, int] = {}
+    for number, text in enumerate(texts):
+        bits[text] = bits.get(text, 0) | 1 << number
+    fitting: list[list[tuple[int, int]]] = [[] for _ in output]
+    for text, pieces in bits.items():
+        place = output.find(text)
+        while place >= 0:
+            fitting[place].append((place + len(text), pieces))
+            place = output.find(text, place + 1)
+    usable = [0] * len(output) + [-1]
+    for place in range(len(output) - 1, -1, -1):
+        for then, pieces in fitting[place]:
+            if usable[then]:
+                usable[place] |= pieces
+    usable[-1] = 0  # nothing more can be written there
+    return usable
