@@ -39,12 +39,13 @@ def best(
 
 def _value(edge, i: int, j: int, ranked: "_Ranks", rests, end: Node) -> float | None:
     piece, then = edge
-    exprs = ranked[piece]
-    if i >= len(exprs):
-        return None
     if then == end:
-        return exprs[i][0] if j == 0 else None
-    return exprs[i][0] + rests[then][j][0] if j < len(rests[then]) else None
+        return ranked.score_of(piece, i) if j == 0 else None
+    rest = rests[then]
+    if j >= len(rest):
+        return None
+    own = ranked.score_of(piece, i)
+    return None if own is None else own + rest[j][0]
 
 
 def _best_sums(
@@ -86,18 +87,37 @@ class _Ranks:
         self.positions = [ranked_positions(positions, score)[:k] for positions in space.classes]
         self.top = np.array([positions[0][0] for positions in self.positions])
         self.known: dict[int, Ranked] = {}
+        self.tops = [self._top(piece) for piece in space.pieces]
 
     def __getitem__(self, piece: int) -> Ranked:
         if piece not in self.known:
             self.known[piece] = self._rank(self.space.pieces[piece])
         return self.known[piece]
 
-    def _rank(self, piece: Piece) -> Ranked:
+    def score_of(self, piece: int, rank: int) -> float | None:
+        """The score at a rank, or None beyond the last; the first is known without ranking."""
+        if rank == 0:
+            return self.tops[piece]
+        exprs = self[piece]
+        return exprs[rank][0] if rank < len(exprs) else None
+
+    def _pairs(self, piece: Piece) -> np.ndarray:
+        """The best score of each pair of classes."""
         own = self.score.substring + self.score.crossed * piece.crossed
-        top = self.top[piece.first] + self.top[piece.second] + own
-        kept = np.argsort(-top, kind="stable")[: self.k].tolist()
+        return self.top[piece.first] + self.top[piece.second] + own
+
+    def _top(self, piece: Piece) -> float:
+        scores = [] if piece.char is None else [self.score.constant(piece.char)]
+        return float(max([*scores, *(self._pairs(piece).tolist())]))
+
+    def _rank(self, piece: Piece) -> Ranked:
+        kept = np.argsort(-self._pairs(piece), kind="stable")[: self.k].tolist()
         lists = [
-            (self.positions[piece.first[p]], self.positions[piece.second[p]], float(own[p]))
+            (
+                self.positions[piece.first[p]],
+                self.positions[piece.second[p]],
+                self.score.substring + self.score.crossed * bool(piece.crossed[p]),
+            )
             for p in kept
         ]
 

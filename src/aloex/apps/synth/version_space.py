@@ -12,6 +12,7 @@ classes; so billions of programs take a few hundred pairs.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,10 +62,19 @@ class VersionSpace:
         classes = _classes(inputs, tokens)
         self.classes: list[list[Pos]] = list(classes.values())
         gaps = np.array(list(classes), np.int64).reshape(len(classes), len(inputs))
-        self.pieces = _pieces(gaps, inputs, outputs, constants)
+        pairs = _pairs(gaps, inputs, outputs)
+        chars = {(c,) * len(outputs): c for c in constants if all(c in y for y in outputs)}
+        known = set(pairs.texts)
+        texts = [*pairs.texts, *(text for text in chars if text not in known)]
         self.start: Node = (0,) * len(outputs)
         self.end: Node = tuple(map(len, outputs))
-        self.graph = _graph(self.pieces, outputs, self.start, self.end)
+        graph = _graph(texts, outputs, self.start, self.end)
+        used = sorted({piece for edges in graph.values() for piece, _ in edges})
+        self.pieces = [pairs.piece(number, texts[number], chars) for number in used]
+        new = {number: i for i, number in enumerate(used)}
+        self.graph = {
+            node: [(new[piece], then) for piece, then in edges] for node, edges in graph.items()
+        }
 
     def __bool__(self) -> bool:
         """Whether there is a program."""
@@ -112,7 +122,9 @@ def _classes(inputs: Sequence[str], tokens: Sequence[str]) -> dict[Node, list[Po
 
     for k in range(-MAX_K, MAX_K + 1):
         put(ConstPos(k), [clean_pos(ConstPos(k), text) or 0 for text in inputs])
-    found = [(RegexTok, name, [matches(name, text) for text in inputs]) for name in PLAIN_REGEXES]
+    found: list[tuple[type[RegexTok] | type[ConstTok], str, list]] = [
+        (RegexTok, name, [matches(name, text) for text in inputs]) for name in PLAIN_REGEXES
+    ]
     for char in tokens:
         if all(char in text for text in inputs):
             found.append((ConstTok, char, [occurrences(char, text) for text in inputs]))
@@ -124,10 +136,25 @@ def _classes(inputs: Sequence[str], tokens: Sequence[str]) -> dict[Node, list[Po
     return classes
 
 
-def _pieces(
-    gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str], constants: Sequence[str]
-) -> list[Piece]:
-    """All texts that an expression writes in every example and that the outputs contain."""
+class _Pairs(NamedTuple):
+    """Pairs of classes with a text between them that the outputs contain, sorted by that text."""
+
+    texts: list[tuple[str, ...]]
+    bounds: np.ndarray  # pairs bounds[i] to bounds[i + 1] have texts[i]
+    first: np.ndarray
+    second: np.ndarray
+    crossed: np.ndarray
+
+    def piece(self, number: int, texts: tuple[str, ...], chars: dict) -> Piece:
+        """The piece with some texts; constants alone come after those with pairs."""
+        own = slice(0, 0)
+        if number < len(self.texts):
+            own = slice(self.bounds[number], self.bounds[number + 1])
+        pairs = self.first[own], self.second[own], self.crossed[own]
+        return Piece(texts, chars.get(texts), *pairs)
+
+
+def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _Pairs:
     first, second = np.triu_indices(len(gaps), 1)
     key = np.zeros(len(first), np.int64)
     for column, text, output in zip(gaps.T, inputs, outputs, strict=True):
@@ -137,22 +164,18 @@ def _pieces(
         keep = ids > 0
         first, second = first[keep], second[keep]
         _, key = np.unique(key[keep] * (len(text) + 1) ** 2 + ids[keep], return_inverse=True)
-    found = {}
     order = np.argsort(key, kind="stable")
-    for pairs in np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []:
-        one, other = gaps[first[pairs]], gaps[second[pairs]]
-        low, high = np.minimum(one[0], other[0]), np.maximum(one[0], other[0])
-        texts = tuple(text[a:b] for text, a, b in zip(inputs, low, high, strict=True))
-        before = one < other
-        crossed = before.any(axis=1) & ~before.all(axis=1)
-        found[texts] = Piece(texts, None, first[pairs], second[pairs], crossed)
-    none = np.zeros(0, np.int64)
-    for char in constants:
-        if all(char in output for output in outputs):
-            texts = (char,) * len(outputs)
-            same = found.get(texts, Piece(texts, None, none, none, none.astype(bool)))
-            found[texts] = Piece(texts, char, same.first, same.second, same.crossed)
-    return list(found.values())
+    first, second, key = first[order], second[order], key[order]
+    bounds = np.flatnonzero(np.diff(key, prepend=-1, append=len(key)))
+    one, other = gaps[first], gaps[second]
+    low, high = np.minimum(one, other)[bounds[:-1]], np.maximum(one, other)[bounds[:-1]]
+    texts = [
+        tuple([text[a:b] for text, a, b in zip(inputs, lows, highs, strict=True)])
+        for lows, highs in zip(low.tolist(), high.tolist(), strict=True)
+    ]
+    before = (one < other).sum(axis=1)
+    crossed = np.greater(before, 0) & np.less(before, len(inputs))
+    return _Pairs(texts, bounds, first, second, np.asarray(crossed))
 
 
 def _substring_ids(gaps: np.ndarray, text: str, output: str) -> np.ndarray:
@@ -170,13 +193,10 @@ def _substring_ids(gaps: np.ndarray, text: str, output: str) -> np.ndarray:
 
 
 def _graph(
-    pieces: Sequence[Piece], outputs: Sequence[str], start: Node, end: Node
+    texts: Sequence[tuple[str, ...]], outputs: Sequence[str], start: Node, end: Node
 ) -> dict[Node, list[tuple[int, Node]]]:
     """The nodes on paths from start to end, each with its pieces and where they lead."""
-    usable = [
-        _usable([piece.texts[e] for piece in pieces], output) for e, output in enumerate(outputs)
-    ]
-    lengths = [tuple(map(len, piece.texts)) for piece in pieces]
+    usable = [_usable([text[e] for text in texts], output) for e, output in enumerate(outputs)]
     graph: dict[Node, list[tuple[int, Node]]] = {}
     stack = [start]
     while stack:
@@ -191,7 +211,7 @@ def _graph(
             lowest = here & -here
             here ^= lowest
             piece = lowest.bit_length() - 1
-            edges.append((piece, tuple(map(add, node, lengths[piece]))))
+            edges.append((piece, tuple(map(add, node, map(len, texts[piece])))))
         graph[node] = edges
         stack += [then for _, then in edges]
         if len(graph) > MAX_NODES:

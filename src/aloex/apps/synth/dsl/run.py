@@ -50,7 +50,8 @@ def _paper_pos(pos: Pos, text: str) -> int | None:
     return found[k - 1][pos.direct == "End"]  # k = 0 wraps around
 
 
-def _clean(expr: Expr, text: str) -> str | None:
+def clean_piece(expr: Expr, text: str) -> str | None:
+    """What one expression writes in clean mode, or None."""
     if isinstance(expr, ConstStr):
         return expr.char
     p1, p2 = clean_pos(expr.p1, text), clean_pos(expr.p2, text)
@@ -86,4 +87,4 @@ def occurrences(char: str, text: str) -> tuple[tuple[int, int], ...]:
     return tuple((i, i + 1) for i, other in enumerate(text) if other == char)
 
 
-RUN: dict[str, Callable[[Expr, str], str | None]] = {"paper": _paper, "clean": _clean}
+RUN: dict[str, Callable[[Expr, str], str | None]] = {"paper": _paper, "clean": clean_piece}
