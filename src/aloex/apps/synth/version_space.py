@@ -26,7 +26,7 @@ PLAIN_REGEXES = tuple(name for name in REGEXES if name not in ANCHORS)
 MAX_NODES = 100_000  # of one graph; texts such as "aaaa...", cut in all ways, have more
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Piece:
     """Expressions that write the same texts: a constant, pairs of classes, or both."""
 
@@ -140,7 +140,7 @@ class _Pairs(NamedTuple):
     """Pairs of classes with a text between them that the outputs contain, sorted by that text."""
 
     texts: list[tuple[str, ...]]
-    bounds: np.ndarray  # pairs bounds[i] to bounds[i + 1] have texts[i]
+    bounds: list[int]  # pairs bounds[i] to bounds[i + 1] have texts[i]
     first: np.ndarray
     second: np.ndarray
     crossed: np.ndarray
@@ -175,7 +175,7 @@ def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _
     ]
     before = (one < other).sum(axis=1)
     crossed = np.greater(before, 0) & np.less(before, len(inputs))
-    return _Pairs(texts, bounds, first, second, np.asarray(crossed))
+    return _Pairs(texts, bounds.tolist(), first, second, np.asarray(crossed))
 
 
 def _substring_ids(gaps: np.ndarray, text: str, output: str) -> np.ndarray:
