@@ -42,6 +42,7 @@ def study(
     require(all(1 <= count <= 4 for count in counts), f"--public must be 1 to 4, got {public}")
     rows = [{"set": name, **measure.statistics(frozen(name))} for name in FROZEN]
     rows.append({"set": "speed", **measure.speed()})
+    rows.append({"set": "solved", **measure.solved(frozen("test"))})
     save(out / "tasks.json", rows, ("set",))
     for model in measure.MODELS:
         for count in counts:

@@ -15,7 +15,7 @@ from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl import ConstPos, ConstStr, ConstTok, RegexTok, SubStr, run
 from aloex.apps.synth.dsl.canonical import order
 from aloex.apps.synth.sample import Sampler
-from aloex.apps.synth.score import Flat, Simple, of_program
+from aloex.apps.synth.score import Flat, Simple, is_whole, of_program
 from aloex.apps.synth.version_space import PLAIN_REGEXES, VersionSpace
 from aloex.errors import InputError
 from stats import assert_draws_match
@@ -116,8 +116,9 @@ def test_counts_add_up(examples):
 
 
 @pytest.mark.parametrize("examples", [CASES[0], CASES[1]])
-def test_best_is_the_top_of_the_enumeration(examples):
-    score = Simple(crossed=0.0)
+@pytest.mark.parametrize("whole", [0.0, 3.0])
+def test_best_is_the_top_of_the_enumeration(examples, whole):
+    score = Simple(crossed=0.0, whole=whole)
     scores = sorted((of_program(score, p) for p in enumerate_programs(examples, 2)), reverse=True)
     found = best(space_of(examples), 50, score)
     assert np.allclose([value for value, _ in found], scores[:50])  # longer ones score less
@@ -130,7 +131,7 @@ def test_best_is_the_top_of_the_enumeration(examples):
 SMALL = [("ab", "ab")]  # its programs have one or two expressions
 
 
-@pytest.mark.parametrize("score", [Flat(), Simple(crossed=0.0, substring=-1.0)])
+@pytest.mark.parametrize("score", [Flat(), Simple(crossed=0.0, substring=-1.0, whole=1.5)])
 def test_draws_follow_the_score(score):
     space = space_of(SMALL)
     programs = enumerate_programs(SMALL, 2)
@@ -143,7 +144,8 @@ def test_draws_follow_the_score(score):
     counts = np.bincount([index[program] for program in draws], minlength=len(programs))
     # Cells by first position and number of expressions, so that each expects enough.
     cells = {}
-    cell = [cells.setdefault((len(p), p[0].p1), len(cells)) for p in programs]
+    cell = [cells.setdefault((len(p), p[0].p1, is_whole(p[0])), len(cells)) for p in programs]
+    assert any(is_whole(p[0]) for p in programs)
     assert_draws_match(np.bincount(cell, counts), np.bincount(cell, weights / weights.sum()))
 
 

@@ -84,14 +84,15 @@ class _Ranks:
 
     def __init__(self, space: VersionSpace, k: int, score: Score):
         self.space, self.k, self.score = space, k, score
-        self.positions = [ranked_positions(positions, score)[:k] for positions in space.classes]
+        self.positions = [ranked_positions(positions, score) for positions in space.classes]
         self.top = np.array([positions[0][0] for positions in self.positions])
         self.known: dict[int, Ranked] = {}
-        self.tops = [self._top(piece) for piece in space.pieces]
+        self.wholes = whole_scores(space, score)
+        self.tops = [self._top(number) for number in range(len(space.pieces))]
 
     def __getitem__(self, piece: int) -> Ranked:
         if piece not in self.known:
-            self.known[piece] = self._rank(self.space.pieces[piece])
+            self.known[piece] = self._rank(piece)
         return self.known[piece]
 
     def score_of(self, piece: int, rank: int) -> float | None:
@@ -106,12 +107,26 @@ class _Ranks:
         own = self.score.substring + self.score.crossed * piece.crossed
         return self.top[piece.first] + self.top[piece.second] + own
 
-    def _top(self, piece: Piece) -> float:
-        scores = [] if piece.char is None else [self.score.constant(piece.char)]
-        return float(max([*scores, *(self._pairs(piece).tolist())]))
+    def _top(self, number: int) -> float:
+        piece = self.space.pieces[number]
+        scores = [total for total, _ in self.wholes.get(number, [])]
+        if piece.char is not None:
+            scores.append(self.score.constant(piece.char))
+        return float(max([*scores, *self._pairs(piece).tolist()]))
 
-    def _rank(self, piece: Piece) -> Ranked:
-        kept = np.argsort(-self._pairs(piece), kind="stable")[: self.k].tolist()
+    def _rank(self, number: int) -> Ranked:
+        """The best SubStr, those that are one match and the constant, all in one list."""
+        piece, wholes = self.space.pieces[number], self.wholes.get(number, [])
+        again = {expr for _, expr in wholes}
+        exprs = [pair for pair in self._substrings(piece, len(again)) if pair[1] not in again]
+        exprs += wholes
+        if piece.char is not None:
+            exprs.append((self.score.constant(piece.char), ConstStr(piece.char)))
+        return sorted(exprs, key=lambda pair: -pair[0])[: self.k]
+
+    def _substrings(self, piece: Piece, more: int) -> Ranked:
+        k = self.k + more
+        kept = np.argsort(-self._pairs(piece), kind="stable")[:k].tolist()
         lists = [
             (
                 self.positions[piece.first[p]],
@@ -125,14 +140,22 @@ class _Ranks:
             one, other, extra = lists[e]
             return one[i][0] + other[j][0] + extra if i < len(one) and j < len(other) else None
 
-        exprs: Ranked = [
+        return [
             (total, substring(lists[e][0][i][1], lists[e][1][j][1]))
-            for total, e, i, j in _best_sums(len(lists), value, self.k)
+            for total, e, i, j in _best_sums(len(lists), value, k)
         ]
-        if piece.char is not None:
-            exprs.append((self.score.constant(piece.char), ConstStr(piece.char)))
-            exprs.sort(key=lambda pair: -pair[0])
-        return exprs[: self.k]
+
+
+def whole_scores(space: VersionSpace, score: Score) -> dict[int, Ranked]:
+    """The expressions that score more for being one match, with their scores, by piece."""
+    if score.whole == 0:
+        return {}
+    own = lambda expr: (
+        score.substring + score.position(expr.p1) + score.position(expr.p2) + score.whole
+    )
+    return {
+        number: [(own(expr), expr) for expr in exprs] for number, exprs in space.wholes().items()
+    }
 
 
 def ranked_positions(positions: Iterable[Pos], score: Score) -> list[tuple[float, Pos]]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aloex.apps.synth.best import best
-from aloex.apps.synth.dsl import CONSTANTS, Expr, Program, in_words, show
-from aloex.apps.synth.dsl.run import clean_piece
+from aloex.apps.synth.dsl import CONSTANTS, ConstStr, Expr, Pos, Program, in_words, show
+from aloex.apps.synth.dsl.run import between, clean_pos
 from aloex.apps.synth.sample import Sampler
 from aloex.apps.synth.score import TABLES, Score
 from aloex.apps.synth.version_space import VersionSpace
@@ -21,7 +21,8 @@ from aloex.errors import InputError, require
 
 SURE = 0.9  # share of agreement below which a row is in doubt
 NUM_AT_ONCE = 6  # examples that a space is built from; the others are checked, and added if need be
-NUM_CANDIDATES = 50  # of the best programs, which vote decides between
+NUM_CANDIDATES = 50  # of the best programs, which the vote decides between
+NUM_OTHERS = 4  # other outputs of a row that are told
 
 Examples = Sequence[tuple[str, str]]
 
@@ -105,44 +106,50 @@ def solve(
     pairs = _checked(examples)
     score = score or TABLES
     space, drawn = _space(pairs, score, num_samples, seed)
+    known = Written([x for x, _ in pairs])
     candidates = [program for _, program in best(space, NUM_CANDIDATES, score)]
-    candidates = [program for program in candidates if _fits(program, pairs)]
+    candidates = [p for p in candidates if known(p) == [y for _, y in pairs]]
     written = Written(inputs)
-    votes = [Counter(written(program, i) for program in drawn) for i in range(len(inputs))]
-    total = len(drawn)
+    votes = [Counter(column) for column in zip(*map(written, drawn), strict=True)]
     agreement = [
-        sum(votes[i][y] for i in range(len(inputs)) if (y := written(program, i)) is not None)
+        sum(vote[y] for vote, y in zip(votes, written(program), strict=True) if y is not None)
         for program in candidates
     ]
-    chosen = max(range(len(candidates)), key=lambda c: (agreement[c], -c))
-    program = candidates[chosen]
+    program = candidates[max(range(len(candidates)), key=lambda c: (agreement[c], -c))]
     rows = []
-    for i, text in enumerate(inputs):
-        output = written(program, i)
-        others = {o: n / total for o, n in votes[i].most_common(4) if o not in (output, None)}
-        rows.append(Row(text, output, 0.0 if output is None else votes[i][output] / total, others))
-    return Solution(
-        program, rows, space.count(), _others(program, candidates, written, num_alternatives)
-    )
+    for text, output, vote in zip(inputs, written(program), votes, strict=True):
+        share = {y: n / len(drawn) for y, n in vote.most_common() if y is not None}
+        own = 0.0 if output is None else share.pop(output, 0.0)
+        rows.append(Row(text, output, own, dict(list(share.items())[:NUM_OTHERS])))
+    others = _others(program, candidates, written, num_alternatives)
+    return Solution(program, rows, space.count(), others)
 
 
 class Written:
-    """What programs write for some inputs; each expression is run once for each input."""
+    """What programs write for some inputs; each position is looked up once for each input."""
 
     def __init__(self, inputs: Sequence[str]):
         self.inputs = inputs
-        self.known: dict[Expr, list[str | None]] = {}
+        self.gaps: dict[Pos, list[int | None]] = {}
+        self.pieces: dict[Expr, list[str | None]] = {}
 
-    def __call__(self, program: Program, i: int) -> str | None:
-        pieces = []
-        for expr in program:
-            if expr not in self.known:
-                self.known[expr] = [clean_piece(expr, text) for text in self.inputs]
-            piece = self.known[expr][i]
-            if piece is None:
-                return None
-            pieces.append(piece)
-        return "".join(pieces)
+    def __call__(self, program: Program) -> list[str | None]:
+        columns = [self._piece(expr) for expr in program]
+        return [None if None in row else "".join(row) for row in zip(*columns, strict=True)]
+
+    def _piece(self, expr: Expr) -> list[str | None]:
+        if expr not in self.pieces:
+            if isinstance(expr, ConstStr):
+                self.pieces[expr] = [expr.char] * len(self.inputs)
+            else:
+                ends = zip(self.inputs, self._gap(expr.p1), self._gap(expr.p2), strict=True)
+                self.pieces[expr] = [between(text, a, b) for text, a, b in ends]
+        return self.pieces[expr]
+
+    def _gap(self, pos: Pos) -> list[int | None]:
+        if pos not in self.gaps:
+            self.gaps[pos] = [clean_pos(pos, text) for text in self.inputs]
+        return self.gaps[pos]
 
 
 def _checked(examples: Examples) -> list[tuple[str, str]]:
@@ -161,15 +168,17 @@ def _checked(examples: Examples) -> list[tuple[str, str]]:
 def _space(pairs: list[tuple[str, str]], score: Score, num_samples: int, seed: int):
     """The space of the examples, and programs drawn from it that fit all of them."""
     chosen = pairs[:NUM_AT_ONCE]
+    written, wanted = Written([x for x, _ in pairs]), [y for _, y in pairs]
     while True:
         space = space_for(chosen)
         if not space:
             raise InputError(_why_not(chosen))
         drawn = Sampler(space, score).draw(np.random.default_rng(seed), num_samples)
-        drawn += [best(space, 1, score)[0][1]]
-        wrong = [sum(not _fits(p, [pair]) for p in drawn) for pair in pairs]
+        tried = {*drawn, best(space, 1, score)[0][1]}
+        columns = zip(*map(written, tried), strict=True)
+        wrong = [sum(y != own for own in column) for y, column in zip(wanted, columns, strict=True)]
         if not any(wrong):
-            return space, drawn[:-1]
+            return space, drawn
         chosen = [*chosen, pairs[wrong.index(max(wrong))]]
 
 
@@ -181,10 +190,6 @@ def space_for(pairs: Examples) -> VersionSpace:
     marks = [char for char in marks if not char.isalnum() and not char.isspace()]
     merged = lambda more: tuple(dict.fromkeys((*CONSTANTS, *more)))
     return VersionSpace(pairs, constants=merged(shared), tokens=merged(marks))
-
-
-def _fits(program: Program, pairs: Examples) -> bool:
-    return all(Written([x])(program, 0) == y for x, y in pairs)
 
 
 def _why_not(pairs: Examples) -> str:
@@ -203,9 +208,7 @@ def _why_not(pairs: Examples) -> str:
 
 def _others(program: Program, candidates: list[Program], written: Written, number: int):
     """Programs that write something else than the chosen one, and than each other."""
-    rows = range(len(written.inputs))
-    outputs = lambda p: tuple(written(p, i) for i in rows)
-    found = {outputs(program): program}
+    found = {tuple(written(program)): program}
     for other in candidates:
-        found.setdefault(outputs(other), other)
+        found.setdefault(tuple(written(other)), other)
     return [(p, list(texts)) for texts, p in list(found.items())[1 : number + 1]]

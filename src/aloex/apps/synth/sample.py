@@ -10,7 +10,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from aloex.apps.synth.best import substring
+from aloex.apps.synth.best import substring, whole_scores
 from aloex.apps.synth.dsl.syntax import ConstStr, Expr, Program
 from aloex.apps.synth.score import Flat, Score
 from aloex.apps.synth.version_space import Node, VersionSpace
@@ -27,6 +27,7 @@ class Sampler:
             list(accumulate(math.exp(self.score.position(pos)) for pos in positions))
             for positions in space.classes
         ]
+        self.wholes = whole_scores(space, self.score)
         self.of_class = np.array([sums[-1] for sums in self.positions])
         self.pairs = [self._pairs(piece) for piece in range(len(space.pieces))]
         self.log_w = [math.log(sums[-1]) for sums in self.pairs]
@@ -40,10 +41,13 @@ class Sampler:
         self.log_z = log_z[space.start]
 
     def _pairs(self, piece: int) -> list[float]:
-        """Cumulative weights of a piece's pairs of classes, the constant last."""
+        """Cumulative weights of a piece's pairs of classes, then what matches have more, then the
+        constant."""
         found = self.space.pieces[piece]
         own = np.exp(self.score.substring + self.score.crossed * found.crossed)
         weights = (self.of_class[found.first] * self.of_class[found.second] * own).tolist()
+        more = 1 - math.exp(-self.score.whole)
+        weights += [math.exp(total) * more for total, _ in self.wholes.get(piece, [])]
         if found.char is not None:
             weights.append(math.exp(self.score.constant(found.char)))
         return list(accumulate(weights))
@@ -61,11 +65,15 @@ class Sampler:
 
     def _expr(self, rng: np.random.Generator, piece: int) -> Expr:
         found, pair = self.space.pieces[piece], _pick(rng, self.pairs[piece])
-        if found.char is not None and pair == len(found.first):
-            return ConstStr(found.char)
-        sides = [int(found.first[pair]), int(found.second[pair])]
-        p1, p2 = (self.space.classes[c][_pick(rng, self.positions[c])] for c in sides)
-        return substring(p1, p2)
+        if pair < len(found.first):
+            sides = [int(found.first[pair]), int(found.second[pair])]
+            p1, p2 = (self.space.classes[c][_pick(rng, self.positions[c])] for c in sides)
+            return substring(p1, p2)
+        wholes = self.wholes.get(piece, [])
+        if pair < len(found.first) + len(wholes):
+            return wholes[pair - len(found.first)][1]
+        assert found.char is not None
+        return ConstStr(found.char)
 
 
 def _pick(rng: np.random.Generator, sums: list[float]) -> int:

@@ -6,7 +6,7 @@ methods will do, such as a learned one.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from aloex.apps.synth.dsl.run import matches
@@ -39,6 +39,11 @@ class Score(Protocol):
         """Of a SubStr whose positions change their order between the examples."""
         ...
 
+    @property
+    def whole(self) -> float:
+        """More for a SubStr that is one match, from its start to its end; not negative."""
+        ...
+
     def constant(self, char: str) -> float:
         """Of a ConstStr."""
         ...
@@ -54,6 +59,7 @@ class Flat:
 
     substring: float = 0.0
     crossed: float = 0.0
+    whole: float = 0.0
 
     def constant(self, char: str) -> float:
         return 0.0
@@ -68,6 +74,7 @@ class Simple:
 
     substring: float = -4.0
     crossed: float = -1.0
+    whole: float = 0.0
     const_str: float = -4.0
     letter: float = -16.0  # a constant letter or digit, which most often comes from the input
     const_pos: float = -1.5
@@ -90,8 +97,8 @@ class Simple:
         return kind + self.per_count * steps + self.from_end * (pos.k < 0)
 
 
-# People cut their tables at words and marks, seldom after so many characters.
-TABLES = Simple(const_pos=-2.5, inner=-1.5, const_tok=-3.0, from_end=-0.2)
+# People take words and numbers from their tables, seldom what lies so many characters in.
+TABLES = Simple(const_pos=-2.5, inner=-1.0, const_tok=-3.0, from_end=-0.2, whole=4.0)
 
 
 class Prior:
@@ -103,6 +110,7 @@ class Prior:
 
     substring: float = 0.0  # a half for the kind of expression, twice for either order
     crossed: float = 0.0
+    whole: float = 0.0
 
     def __init__(self, inputs: Sequence[str]):
         ways = lambda counts: 2 * sum(2 * min(MAX_K, n) + 1 for n in counts if n)
@@ -130,4 +138,13 @@ def of_program(score: Score, program: Program) -> float:
             total += score.constant(expr.char)
         elif isinstance(expr, SubStr):
             total += score.substring + score.position(expr.p1) + score.position(expr.p2)
+            total += score.whole * is_whole(expr)
     return total
+
+
+def is_whole(expr: SubStr) -> bool:
+    """Whether it is the k-th match of something, from its start to its end."""
+    p1, p2 = expr.p1, expr.p2
+    if isinstance(p1, ConstPos) or p1.direct == "End":
+        return False
+    return replace(p1, direct="End") == p2

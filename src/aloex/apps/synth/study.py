@@ -43,12 +43,11 @@ def evaluate(tasks: Sequence[Task], model: str, num_public: int) -> dict:
             right.append([False])
             continue
         solved += 1
-        written, rows = Written([x for x, _ in private]), range(len(private))
-        wanted = [y for _, y in private]
-        writes = lambda program, written=written, rows=rows: [written(program, i) for i in rows]
-        right.append([writes(program) == wanted for _, program in found])
+        written, wanted = Written([x for x, _ in private]), [y for _, y in private]
+        right.append([written(program) == wanted for _, program in found])
         drawn = Sampler(space, score).draw(np.random.default_rng(0), NUM_VOTES)
-        votes = [Counter(written(program, i) for program in drawn).most_common(1)[0] for i in rows]
+        columns = zip(*map(written, drawn), strict=True)
+        votes = [Counter(column).most_common(1)[0] for column in columns]
         agreed = [text for text, _ in votes] == wanted
         voted += agreed
         if all(number >= SURE * NUM_VOTES for _, number in votes):
@@ -68,6 +67,12 @@ def evaluate(tasks: Sequence[Task], model: str, num_public: int) -> dict:
         "ms_median": float(np.median(ms)),
         "ms_99": float(np.quantile(ms, 0.99)),
     }
+
+
+def solved(tasks: Sequence[Task]) -> dict:
+    """How many tasks have a program that fits the public pairs."""
+    number = sum(bool(VersionSpace(task.public)) for task in tasks)
+    return {"n_tasks": len(tasks), "solved": number}
 
 
 def speed(num_tasks: int = 100_000, repeats: int = 5) -> dict:

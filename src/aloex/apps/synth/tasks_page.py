@@ -2,7 +2,7 @@
 
 from aloex.apps.results import markdown
 from aloex.apps.synth.dsl import in_words
-from aloex.apps.synth.tasks import DATA, Task, frozen
+from aloex.apps.synth.tasks import DATA, FROZEN, Task, frozen
 
 Rows = list[dict]
 
@@ -58,6 +58,8 @@ program, given the public inputs: a strong rival, as it knows how the tasks are 
 
 {accuracy}
 
+A program that fits the four public pairs exists for {solved} test tasks.
+
 *Vote* takes for each of the hidden inputs what most of 100 programs write which are drawn from
 the space by their score. Where at least 90% of them agree on every input (*sure*), the answer was
 *right* as often as stated. Times are of one core, the building of the space and the ten best
@@ -67,8 +69,9 @@ programs, on a machine that had other work to do ({machine}).
 
 def render(tasks: Rows, accuracy: Rows) -> str:
     """The page."""
-    sets = [row for row in tasks if row["set"] != "speed"]
+    sets = [row for row in tasks if row["set"] in FROZEN]
     speed = next(row for row in tasks if row["set"] == "speed")
+    solved = next(row for row in tasks if row["set"] == "solved")
     size = lambda name: f"{name} has {(DATA / f'{name}.tsv.xz').stat().st_size / 1e6:.2f} MB"
     return PAGE.format(
         example=_example(frozen("test")[EXAMPLE]),
@@ -79,6 +82,7 @@ def render(tasks: Rows, accuracy: Rows) -> str:
         sizes=", ".join(size(row["set"]) for row in sets),
         statistics=_statistics(sets),
         expressions=_expressions(sets),
+        solved=f"{solved['solved']:,} of {solved['n_tasks']:,}",
         n=f"{max(row['n_tasks'] for row in accuracy):,}",
         accuracy=_accuracy(accuracy),
     )

@@ -10,15 +10,24 @@ classes; so billions of programs take a few hundred pairs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
 from aloex.apps.synth.dsl.canonical import ANCHORS
-from aloex.apps.synth.dsl.run import clean_pos, matches, occurrences
-from aloex.apps.synth.dsl.syntax import CONSTANTS, MAX_K, REGEXES, ConstPos, ConstTok, Pos, RegexTok
+from aloex.apps.synth.dsl.run import clean_pos, matches, occurrences, spans
+from aloex.apps.synth.dsl.syntax import (
+    CONSTANTS,
+    MAX_K,
+    REGEXES,
+    ConstPos,
+    ConstTok,
+    Pos,
+    RegexTok,
+    SubStr,
+)
 from aloex.errors import InputError, require
 
 Node = tuple[int, ...]
@@ -108,6 +117,21 @@ class VersionSpace:
             total[node] = row
         return total[self.start][1:] if self.graph else zeros[1:]
 
+    def wholes(self) -> dict[int, list[SubStr]]:
+        """For each piece the expressions that are one match, from its start to its end."""
+        numbers = {piece.texts: number for number, piece in enumerate(self.pieces)}
+        inputs = [x for x, _ in self.examples]
+        found: dict[int, list[SubStr]] = {}
+        for start in (pos for positions in self.classes for pos in positions):
+            if isinstance(start, ConstPos) or start.direct == "End":
+                continue
+            k = start.k - 1 if start.k > 0 else start.k
+            texts = tuple(text[slice(*spans(start, text)[k])] for text in inputs)
+            if texts in numbers:
+                whole = SubStr(start, replace(start, direct="End"))
+                found.setdefault(numbers[texts], []).append(whole)
+        return found
+
     def backwards(self) -> list[Node]:
         """The nodes with pieces, each after those that it leads to."""
         return sorted(self.graph, reverse=True)
@@ -128,11 +152,11 @@ def _classes(inputs: Sequence[str], tokens: Sequence[str]) -> dict[Node, list[Po
     for char in tokens:
         if all(char in text for text in inputs):
             found.append((ConstTok, char, [occurrences(char, text) for text in inputs]))
-    for kind, what, spans in found:
-        for k in range(1, min(MAX_K, *map(len, spans)) + 1):
+    for kind, what, each in found:
+        for k in range(1, min(MAX_K, *map(len, each)) + 1):
             for end, direct in enumerate(("Start", "End")):
-                put(kind(what, k, direct), [span[k - 1][end] for span in spans])
-                put(kind(what, -k, direct), [span[-k][end] for span in spans])
+                put(kind(what, k, direct), [own[k - 1][end] for own in each])
+                put(kind(what, -k, direct), [own[-k][end] for own in each])
     return classes
 
 
@@ -158,12 +182,13 @@ def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _
     first, second = np.triu_indices(len(gaps), 1)
     key = np.zeros(len(first), np.int64)
     for column, text, output in zip(gaps.T, inputs, outputs, strict=True):
-        low = np.minimum(column[first], column[second])
-        high = np.maximum(column[first], column[second])
-        ids = _substring_ids(np.unique(column), text, output)[low, high]
+        ends, index = np.unique(column, return_inverse=True)
+        one, other = index[first], index[second]
+        table = _substring_ids(ends.tolist(), text, output)
+        ids = table[np.minimum(one, other), np.maximum(one, other)]
         keep = ids > 0
         first, second = first[keep], second[keep]
-        _, key = np.unique(key[keep] * (len(text) + 1) ** 2 + ids[keep], return_inverse=True)
+        _, key = np.unique(key[keep] * table.size + ids[keep], return_inverse=True)
     order = np.argsort(key, kind="stable")
     first, second, key = first[order], second[order], key[order]
     bounds = np.flatnonzero(np.diff(key, prepend=-1, append=len(key)))
@@ -178,17 +203,16 @@ def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _
     return _Pairs(texts, bounds.tolist(), first, second, np.asarray(crossed))
 
 
-def _substring_ids(gaps: np.ndarray, text: str, output: str) -> np.ndarray:
-    """[low, high]: a number for each text between two gaps that the output contains, else 0."""
-    ids = np.zeros((len(text) + 1, len(text) + 1), np.int64)
+def _substring_ids(ends: Sequence[int], text: str, output: str) -> np.ndarray:
+    """[i, j]: a number for each text between gaps i < j that the output contains, else 0."""
+    ids = np.zeros((len(ends), len(ends)), np.int64)
     known: dict[str, int] = {}
-    ends = gaps.tolist()
     for i, low in enumerate(ends):
-        for high in ends[i + 1 :]:
-            part = text[low:high]
+        for j in range(i + 1, len(ends)):
+            part = text[low : ends[j]]
             if part not in known and part not in output:
                 break  # nor is anything longer
-            ids[low, high] = known.setdefault(part, len(known) + 1)
+            ids[i, j] = known.setdefault(part, len(known) + 1)
     return ids
 
 

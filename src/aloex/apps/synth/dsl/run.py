@@ -50,12 +50,17 @@ def _paper_pos(pos: Pos, text: str) -> int | None:
     return found[k - 1][pos.direct == "End"]  # k = 0 wraps around
 
 
-def clean_piece(expr: Expr, text: str) -> str | None:
-    """What one expression writes in clean mode, or None."""
+def _clean(expr: Expr, text: str) -> str | None:
     if isinstance(expr, ConstStr):
         return expr.char
-    p1, p2 = clean_pos(expr.p1, text), clean_pos(expr.p2, text)
-    return None if p1 is None or p2 is None or p1 == p2 else text[min(p1, p2) : max(p1, p2)]
+    return between(text, clean_pos(expr.p1, text), clean_pos(expr.p2, text))
+
+
+def between(text: str, p1: int | None, p2: int | None) -> str | None:
+    """What lies between two gaps, in any order; None for nothing, and where one is missing."""
+    if p1 is None or p2 is None or p1 == p2:
+        return None
+    return text[p1:p2] if p1 < p2 else text[p2:p1]
 
 
 def clean_pos(pos: Pos, text: str) -> int | None:
@@ -87,4 +92,4 @@ def occurrences(char: str, text: str) -> tuple[tuple[int, int], ...]:
     return tuple((i, i + 1) for i, other in enumerate(text) if other == char)
 
 
-RUN: dict[str, Callable[[Expr, str], str | None]] = {"paper": _paper, "clean": clean_piece}
+RUN: dict[str, Callable[[Expr, str], str | None]] = {"paper": _paper, "clean": _clean}
