@@ -85,10 +85,12 @@ class _Ranks:
     def __init__(self, space: VersionSpace, k: int, score: Score):
         self.space, self.k, self.score = space, k, score
         self.positions = [ranked_positions(positions, score) for positions in space.classes]
-        self.top = np.array([positions[0][0] for positions in self.positions])
         self.known: dict[int, Ranked] = {}
         self.wholes = whole_scores(space, score)
-        self.tops = [self._top(number) for number in range(len(space.pieces))]
+        top = np.array([positions[0][0] for positions in self.positions])
+        self.own = score.substring + score.crossed * space.pairs.crossed
+        self.pairs = top[space.pairs.first] + top[space.pairs.second] + self.own
+        self.tops = self._tops()
 
     def __getitem__(self, piece: int) -> Ranked:
         if piece not in self.known:
@@ -102,17 +104,15 @@ class _Ranks:
         exprs = self[piece]
         return exprs[rank][0] if rank < len(exprs) else None
 
-    def _pairs(self, piece: Piece) -> np.ndarray:
-        """The best score of each pair of classes."""
-        own = self.score.substring + self.score.crossed * piece.crossed
-        return self.top[piece.first] + self.top[piece.second] + own
-
-    def _top(self, number: int) -> float:
-        piece = self.space.pieces[number]
-        scores = [total for total, _ in self.wholes.get(number, [])]
-        if piece.char is not None:
-            scores.append(self.score.constant(piece.char))
-        return float(max([*scores, *self._pairs(piece).tolist()]))
+    def _tops(self) -> list[float]:
+        """The best score of each piece."""
+        tops = self.space.per_piece(np.maximum, self.pairs, -np.inf).tolist()
+        for number, wholes in self.wholes.items():
+            tops[number] = max(tops[number], *(total for total, _ in wholes))
+        for number, piece in enumerate(self.space.pieces):
+            if piece.char is not None:
+                tops[number] = max(tops[number], self.score.constant(piece.char))
+        return tops
 
     def _rank(self, number: int) -> Ranked:
         """The best SubStr, those that are one match and the constant, all in one list."""
@@ -126,15 +126,10 @@ class _Ranks:
 
     def _substrings(self, piece: Piece, more: int) -> Ranked:
         k = self.k + more
-        kept = np.argsort(-self._pairs(piece), kind="stable")[:k].tolist()
-        lists = [
-            (
-                self.positions[piece.first[p]],
-                self.positions[piece.second[p]],
-                self.score.substring + self.score.crossed * bool(piece.crossed[p]),
-            )
-            for p in kept
-        ]
+        kept = piece.pairs.start + np.argsort(-self.pairs[piece.pairs], kind="stable")[:k]
+        first, second, _ = self.space.pairs[kept]
+        columns = zip(first.tolist(), second.tolist(), self.own[kept].tolist(), strict=True)
+        lists = [(self.positions[a], self.positions[b], own) for a, b, own in columns]
 
         def value(e: int, i: int, j: int) -> float | None:
             one, other, extra = lists[e]

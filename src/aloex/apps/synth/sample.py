@@ -28,8 +28,10 @@ class Sampler:
             for positions in space.classes
         ]
         self.wholes = whole_scores(space, self.score)
-        self.of_class = np.array([sums[-1] for sums in self.positions])
-        self.pairs = [self._pairs(piece) for piece in range(len(space.pieces))]
+        of_class = np.array([sums[-1] for sums in self.positions])
+        own = np.exp(self.score.substring + self.score.crossed * space.pairs.crossed)
+        self.weights = of_class[space.pairs.first] * of_class[space.pairs.second] * own
+        self.pairs = [self._pairs(number) for number in range(len(space.pieces))]
         self.log_w = [math.log(sums[-1]) for sums in self.pairs]
         self.edges: dict[Node, list[float]] = {}
         log_z = {space.end: 0.0}
@@ -44,8 +46,7 @@ class Sampler:
         """Cumulative weights of a piece's pairs of classes, then what matches have more, then the
         constant."""
         found = self.space.pieces[piece]
-        own = np.exp(self.score.substring + self.score.crossed * found.crossed)
-        weights = (self.of_class[found.first] * self.of_class[found.second] * own).tolist()
+        weights = self.weights[found.pairs].tolist()
         more = 1 - math.exp(-self.score.whole)
         weights += [math.exp(total) * more for total, _ in self.wholes.get(piece, [])]
         if found.char is not None:
@@ -65,13 +66,13 @@ class Sampler:
 
     def _expr(self, rng: np.random.Generator, piece: int) -> Expr:
         found, pair = self.space.pieces[piece], _pick(rng, self.pairs[piece])
-        if pair < len(found.first):
-            sides = [int(found.first[pair]), int(found.second[pair])]
+        place, wholes = found.pairs.start + pair, self.wholes.get(piece, [])
+        if place < found.pairs.stop:
+            sides = (int(side[place]) for side in (self.space.pairs.first, self.space.pairs.second))
             p1, p2 = (self.space.classes[c][_pick(rng, self.positions[c])] for c in sides)
             return substring(p1, p2)
-        wholes = self.wholes.get(piece, [])
-        if pair < len(found.first) + len(wholes):
-            return wholes[pair - len(found.first)][1]
+        if place < found.pairs.stop + len(wholes):
+            return wholes[place - found.pairs.stop][1]
         assert found.char is not None
         return ConstStr(found.char)
 

@@ -10,7 +10,7 @@ classes; so billions of programs take a few hundred pairs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import add
 from typing import NamedTuple
 
@@ -35,15 +35,23 @@ PLAIN_REGEXES = tuple(name for name in REGEXES if name not in ANCHORS)
 MAX_NODES = 100_000  # of one graph; texts such as "aaaa...", cut in all ways, have more
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Expressions that write the same texts: a constant, pairs of classes, or both."""
 
     texts: tuple[str, ...]
     char: str | None
-    first: np.ndarray  # [pairs] classes of one position of a SubStr
-    second: np.ndarray  # [pairs] and of the other
-    crossed: np.ndarray  # [pairs] whether their order differs between the examples
+    pairs: slice  # of `VersionSpace.pairs`
+
+
+class Pairs(NamedTuple):
+    """Pairs of classes: each is a SubStr for any two positions from them."""
+
+    first: np.ndarray
+    second: np.ndarray
+    crossed: np.ndarray  # whether their order differs between the examples
+
+    def __getitem__(self, index) -> "Pairs":  # pyright: ignore[reportIncompatibleMethodOverride]
+        return Pairs(self.first[index], self.second[index], self.crossed[index])
 
 
 class VersionSpace:
@@ -71,15 +79,22 @@ class VersionSpace:
         classes = _classes(inputs, tokens)
         self.classes: list[list[Pos]] = list(classes.values())
         gaps = np.array(list(classes), np.int64).reshape(len(classes), len(inputs))
-        pairs = _pairs(gaps, inputs, outputs)
+        found = _pairs(gaps, inputs, outputs)
         chars = {(c,) * len(outputs): c for c in constants if all(c in y for y in outputs)}
-        known = set(pairs.texts)
-        texts = [*pairs.texts, *(text for text in chars if text not in known)]
+        known = set(found.texts)
+        texts = [*found.texts, *(text for text in chars if text not in known)]
         self.start: Node = (0,) * len(outputs)
         self.end: Node = tuple(map(len, outputs))
         graph = _graph(texts, outputs, self.start, self.end)
         used = sorted({piece for edges in graph.values() for piece, _ in edges})
-        self.pieces = [pairs.piece(number, texts[number], chars) for number in used]
+        sizes = np.append(found.sizes, np.zeros(len(texts) - len(found.sizes), np.int64))
+        self.pairs = found.pairs[np.repeat(np.isin(np.arange(len(texts)), used), sizes)]
+        self.bounds = np.append(0, np.cumsum(sizes[used]))
+        ranges = map(slice, self.bounds.tolist(), self.bounds[1:].tolist())
+        self.pieces = [
+            Piece(texts[number], chars.get(texts[number]), own)
+            for number, own in zip(used, ranges, strict=True)
+        ]
         new = {number: i for i, number in enumerate(used)}
         self.graph = {
             node: [(new[piece], then) for piece, then in edges] for node, edges in graph.items()
@@ -91,11 +106,17 @@ class VersionSpace:
 
     def sizes(self) -> list[int]:
         """How many expressions each piece has."""
-        sizes = np.array([len(positions) for positions in self.classes], dtype=object)
-        return [
-            int((sizes[piece.first] * sizes[piece.second]).sum()) + (piece.char is not None)
-            for piece in self.pieces
-        ]
+        sizes = np.array([len(positions) for positions in self.classes])
+        products = sizes[self.pairs.first] * sizes[self.pairs.second]
+        found = self.per_piece(np.add, products, 0).tolist()
+        return [n + (piece.char is not None) for n, piece in zip(found, self.pieces, strict=True)]
+
+    def per_piece(self, ufunc: np.ufunc, values: np.ndarray, empty: int | float) -> np.ndarray:
+        """Sums or maxima of one value for each pair, by piece; `empty` is that of no pairs."""
+        if not self.pieces:
+            return np.zeros(0)
+        found = ufunc.reduceat(np.append(values, empty), self.bounds[:-1])
+        return np.where(np.diff(self.bounds) == 0, empty, found)
 
     def count(self) -> int:
         """The number of programs."""
@@ -160,25 +181,15 @@ def _classes(inputs: Sequence[str], tokens: Sequence[str]) -> dict[Node, list[Po
     return classes
 
 
-class _Pairs(NamedTuple):
+class _Found(NamedTuple):
     """Pairs of classes with a text between them that the outputs contain, sorted by that text."""
 
     texts: list[tuple[str, ...]]
-    bounds: list[int]  # pairs bounds[i] to bounds[i + 1] have texts[i]
-    first: np.ndarray
-    second: np.ndarray
-    crossed: np.ndarray
-
-    def piece(self, number: int, texts: tuple[str, ...], chars: dict) -> Piece:
-        """The piece with some texts; constants alone come after those with pairs."""
-        own = slice(0, 0)
-        if number < len(self.texts):
-            own = slice(self.bounds[number], self.bounds[number + 1])
-        pairs = self.first[own], self.second[own], self.crossed[own]
-        return Piece(texts, chars.get(texts), *pairs)
+    sizes: np.ndarray  # how many pairs have texts[i]
+    pairs: Pairs
 
 
-def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _Pairs:
+def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _Found:
     first, second = np.triu_indices(len(gaps), 1)
     key = np.zeros(len(first), np.int64)
     for column, text, output in zip(gaps.T, inputs, outputs, strict=True):
@@ -200,7 +211,7 @@ def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _
     ]
     before = (one < other).sum(axis=1)
     crossed = np.greater(before, 0) & np.less(before, len(inputs))
-    return _Pairs(texts, bounds.tolist(), first, second, np.asarray(crossed))
+    return _Found(texts, np.diff(bounds), Pairs(first, second, np.asarray(crossed)))
 
 
 def _substring_ids(ends: Sequence[int], text: str, output: str) -> np.ndarray:
