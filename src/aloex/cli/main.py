@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from aloex.cli import core, demo, fuzz, synthetic
+from aloex.cli import core, demo, fuzz, synth, synthetic
 from aloex.errors import AloexError, Stopped
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.command("sample")(core.sample)
 app.command("demo")(demo.demo)
 app.add_typer(synthetic.app, name="synthetic")
 app.add_typer(fuzz.app, name="fuzz")
+app.add_typer(synth.app, name="synth")
 
 
 def main() -> None:

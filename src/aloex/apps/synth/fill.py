@@ -1,0 +1,214 @@
+"""Fill a column from a few examples: `solve(examples, inputs)`.
+
+The version space of the examples has many programs. The one that is shown is among the best of
+them the one that most of the others agree with; others are drawn from the space by their scores,
+and the share of them that write the same for a row says how sure it is.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aloex.apps.synth.best import best
+from aloex.apps.synth.dsl import CONSTANTS, ConstStr, Expr, Pos, Program, in_words, show
+from aloex.apps.synth.dsl.run import between, clean_pos
+from aloex.apps.synth.sample import Sampler
+from aloex.apps.synth.score import TABLES, Score
+from aloex.apps.synth.version_space import VersionSpace
+from aloex.errors import InputError, require
+
+SURE = 0.9  # share of agreement below which a row is in doubt
+NUM_AT_ONCE = 6  # examples that a space is built from; the others are checked, and added if need be
+NUM_CANDIDATES = 50  # of the best programs, which the vote decides between
+NUM_OTHERS = 4  # other outputs of a row that are told
+
+Examples = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """An input with what was written for it; None where the program does not apply."""
+
+    input: str
+    output: str | None
+    share: float  # of drawn programs that write the same
+    others: dict[str, float]  # what else they write, with shares
+
+    @property
+    def in_doubt(self) -> bool:
+        return self.output is None or self.share < SURE
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best program, what it writes, and how sure that is."""
+
+    program: Program
+    rows: list[Row]
+    num_programs: int  # that fit the examples
+    alternatives: list[tuple[Program, list[str | None]]] = field(default_factory=list)
+
+    @property
+    def outputs(self) -> list[str | None]:
+        return [row.output for row in self.rows]
+
+    def __str__(self) -> str:
+        return in_words(self.program)
+
+    def to_json(self) -> dict:
+        """For programs."""
+        return {
+            "program": show(self.program),
+            "words": in_words(self.program),
+            "num_programs": self.num_programs,
+            "rows": [
+                {
+                    "input": row.input,
+                    "output": row.output,
+                    "share": round(row.share, 4),
+                    "in_doubt": row.in_doubt,
+                    "others": {text: round(share, 4) for text, share in row.others.items()},
+                }
+                for row in self.rows
+            ],
+            "alternatives": [
+                {"program": show(program), "words": in_words(program), "outputs": outputs}
+                for program, outputs in self.alternatives
+            ],
+        }
+
+
+def solve(
+    examples: Examples,
+    inputs: Sequence[str] = (),
+    *,
+    num_alternatives: int = 3,
+    num_samples: int = 200,
+    seed: int = 0,
+    score: Score | None = None,
+) -> Solution:
+    """Find a program that fits the examples and fill in the outputs of `inputs`.
+
+    Args:
+        examples: pairs of input and output.
+        inputs: the inputs without outputs.
+        num_alternatives: how many other programs to show, which differ on some input.
+        num_samples: how many programs vote.
+        seed: of the draws.
+        score: what makes a program good; by default `score.TABLES`.
+
+    Raises:
+        InputError: no examples, two outputs for one input, or no program that fits.
+    """
+    require(num_samples > 0, f"num_samples must be positive, got {num_samples}")
+    pairs = _checked(examples)
+    score = score or TABLES
+    space, drawn = _space(pairs, score, num_samples, seed)
+    known = Written([x for x, _ in pairs])
+    candidates = [program for _, program in best(space, NUM_CANDIDATES, score)]
+    candidates = [p for p in candidates if known(p) == [y for _, y in pairs]]
+    written = Written(inputs)
+    votes = [Counter(column) for column in zip(*map(written, drawn), strict=True)]
+    agreement = [
+        sum(vote[y] for vote, y in zip(votes, written(program), strict=True) if y is not None)
+        for program in candidates
+    ]
+    program = candidates[max(range(len(candidates)), key=lambda c: (agreement[c], -c))]
+    rows = []
+    for text, output, vote in zip(inputs, written(program), votes, strict=True):
+        share = {y: n / len(drawn) for y, n in vote.most_common() if y is not None}
+        own = 0.0 if output is None else share.pop(output, 0.0)
+        rows.append(Row(text, output, own, dict(list(share.items())[:NUM_OTHERS])))
+    others = _others(program, candidates, written, num_alternatives)
+    return Solution(program, rows, space.count(), others)
+
+
+class Written:
+    """What programs write for some inputs; each position is looked up once for each input."""
+
+    def __init__(self, inputs: Sequence[str]):
+        self.inputs = inputs
+        self.gaps: dict[Pos, list[int | None]] = {}
+        self.pieces: dict[Expr, list[str | None]] = {}
+
+    def __call__(self, program: Program) -> list[str | None]:
+        columns = [self._piece(expr) for expr in program]
+        return [None if None in row else "".join(row) for row in zip(*columns, strict=True)]
+
+    def _piece(self, expr: Expr) -> list[str | None]:
+        if expr not in self.pieces:
+            if isinstance(expr, ConstStr):
+                self.pieces[expr] = [expr.char] * len(self.inputs)
+            else:
+                ends = zip(self.inputs, self._gap(expr.p1), self._gap(expr.p2), strict=True)
+                self.pieces[expr] = [between(text, a, b) for text, a, b in ends]
+        return self.pieces[expr]
+
+    def _gap(self, pos: Pos) -> list[int | None]:
+        if pos not in self.gaps:
+            self.gaps[pos] = [clean_pos(pos, text) for text in self.inputs]
+        return self.gaps[pos]
+
+
+def _checked(examples: Examples) -> list[tuple[str, str]]:
+    """The examples without repeats; an error where no program could fit them."""
+    require(len(examples) > 0, "there are no examples: give at least one input with its output")
+    seen: dict[str, str] = {}
+    for x, y in examples:
+        require(y != "", f"the output of {x!r} is empty, and programs always write something")
+        require(
+            seen.setdefault(x, y) == y,
+            f"the input {x!r} has two outputs, {seen[x]!r} and {y!r}; keep one of them",
+        )
+    return list(seen.items())
+
+
+def _space(pairs: list[tuple[str, str]], score: Score, num_samples: int, seed: int):
+    """The space of the examples, and programs drawn from it that fit all of them."""
+    chosen = pairs[:NUM_AT_ONCE]
+    written, wanted = Written([x for x, _ in pairs]), [y for _, y in pairs]
+    while True:
+        space = space_for(chosen)
+        if not space:
+            raise InputError(_why_not(chosen))
+        drawn = Sampler(space, score).draw(np.random.default_rng(seed), num_samples)
+        tried = {*drawn, best(space, 1, score)[0][1]}
+        columns = zip(*map(written, tried), strict=True)
+        wrong = [sum(y != own for own in column) for y, column in zip(wanted, columns, strict=True)]
+        if not any(wrong):
+            return space, drawn
+        chosen = [*chosen, pairs[wrong.index(max(wrong))]]
+
+
+def space_for(pairs: Examples) -> VersionSpace:
+    """The space with the characters of these very examples as constants, too."""
+    inputs, outputs = zip(*pairs, strict=True)
+    shared = sorted(set.intersection(*map(set, outputs)))
+    marks = sorted(set.intersection(*map(set, inputs)))
+    marks = [char for char in marks if not char.isalnum() and not char.isspace()]
+    merged = lambda more: tuple(dict.fromkeys((*CONSTANTS, *more)))
+    return VersionSpace(pairs, constants=merged(shared), tokens=merged(marks))
+
+
+def _why_not(pairs: Examples) -> str:
+    """That there is no program, and which example stands in the way, if it is only one."""
+    message = (
+        f"no program fits {'the example' if len(pairs) == 1 else f'all of {len(pairs)} examples'}; "
+        "programs copy parts of the input and add fixed characters, they do not compute, "
+        "change letters or tell cases apart"
+    )
+    for i, (x, y) in enumerate(pairs):
+        rest = [*pairs[:i], *pairs[i + 1 :]]
+        if len(rest) > 1 and space_for(rest):
+            return f"{message}; without {x!r} -> {y!r} there would be one"
+    return message
+
+
+def _others(program: Program, candidates: list[Program], written: Written, number: int):
+    """Programs that write something else than the chosen one, and than each other."""
+    found = {tuple(written(program)): program}
+    for other in candidates:
+        found.setdefault(tuple(written(other)), other)
+    return [(p, list(texts)) for texts, p in list(found.items())[1 : number + 1]]

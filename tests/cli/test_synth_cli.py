@@ -1,0 +1,92 @@
+"""`aloex synth` as a stranger meets it."""
+
+import json
+import subprocess
+import sys
+
+MAIN = "from aloex.cli import main; main()"
+
+
+def aloex(*arguments, **options):
+    """Run `aloex` in a process of its own."""
+    command = [sys.executable, "-c", MAIN, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def test_a_table_is_filled(tmp_path):
+    (tmp_path / "names.csv").write_text(
+        "name,short\nAda Lovelace,A. Lovelace\nAlan Turing,A. Turing\n"
+        "Grace Hopper,\nMary Ann Lee,\n"
+    )
+    done = aloex("synth", "solve", "names.csv", "--out", "filled.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "program: " in done.stdout and "SubStr(" in done.stdout
+    assert "2 rows filled, 1 in doubt" in done.stdout
+    assert "  Grace Hopper  ->  G. Hopper" in done.stdout
+    assert "? Mary Ann Lee  ->" in done.stdout
+    assert "Grace Hopper,G. Hopper," in (tmp_path / "filled.csv").read_text()
+    answer = aloex("synth", "solve", "names.csv", "--json", cwd=tmp_path)
+    assert json.loads(answer.stdout)["rows"][0]["output"] == "G. Hopper"
+
+
+def test_nothing_heavy_is_loaded(tmp_path):
+    (tmp_path / "t.csv").write_text("a b,b\nc d,\n")
+    program = (
+        "import sys\nfrom aloex.cli.main import app\n"
+        "app(['synth', 'solve', 't.csv'], standalone_mode=False)\n"
+        "print([name for name in ('jax', 'numba', 'matplotlib') if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_mistakes_are_one_line(tmp_path):
+    files = {
+        "empty.csv": b"",
+        "blank.csv": b"\n\n,\n",
+        "none.csv": b"a\nb\n",
+        "wide.csv": b"a,b\nc,d,e\n",
+        "two.csv": b"a,b\na,c\n",
+        "hard.csv": b"abc,q\nabd,r\n",
+        "latin.csv": "é,è\n".encode("latin-1"),
+        "nul.csv": b"a\x00b,a\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "good.csv").write_text("a b,b\nc d,\n")
+    cases = {
+        ("missing.csv",): "there is no file missing.csv",
+        (".",): "cannot be read",
+        ("empty.csv",): "is empty",
+        ("blank.csv",): "is empty",
+        ("none.csv",): "no row has an output",
+        ("wide.csv",): "line 2: 3 columns",
+        ("two.csv",): "'a' has two outputs, 'b' and 'c'",
+        ("hard.csv",): "no program fits",
+        ("latin.csv",): "is not UTF-8",
+        ("good.csv", "--samples", "0"): "--samples must be positive",
+        ("good.csv", "--out", "good.csv/x.csv"): "cannot be written",
+    }
+    program = (
+        "import sys\nfrom aloex.cli import main\n"
+        f"for words in {list(cases)!r}:\n"
+        "    sys.argv = ['aloex', 'synth', 'solve', *words]\n"
+        "    try:\n        main()\n"
+        "    except SystemExit as stop:\n        print('exit', stop.code, file=sys.stderr)\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    lines = done.stderr.splitlines()
+    assert lines[1::2] == ["exit 2"] * len(cases), done.stderr
+    for line, message in zip(lines[::2], cases.values(), strict=True):
+        assert line.startswith("error: ") and message in line, line
+    odd = aloex("synth", "solve", "nul.csv", cwd=tmp_path)  # read by some versions of Python
+    assert "Traceback" not in odd.stderr
+
+
+def test_tasks_are_made(tmp_path):
+    done = aloex("synth", "tasks", "-n", "3", "--out", "some.tsv.xz", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    taken = aloex("synth", "tasks", "--seed", "1", "--out", "x", cwd=tmp_path)
+    assert taken.returncode == 2 and "frozen set" in taken.stderr
