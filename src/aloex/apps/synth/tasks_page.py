@@ -34,8 +34,7 @@ the wrong order are swapped, and k = 0 is the last match. A count beyond the fir
 + 1), would wrap around to the last one; such positions are not drawn, since no sensible program
 has them.
 
-The same seed gives the same tasks, and any part of a set can be made alone. On one core {speed}
-tasks are made in a second (best of {repeats} runs, {machine}).
+The same seed gives the same tasks, and any part of a set can be made alone.
 
 ## Two frozen sets
 
@@ -62,22 +61,17 @@ A program that fits the four public pairs exists for {solved} test tasks.
 
 *Vote* takes for each of the hidden inputs what most of 100 programs write which are drawn from
 the space by their score. Where at least 90% of them agree on every input (*sure*), the answer was
-*right* as often as stated. Times are of one core, the building of the space and the ten best
-programs, on a machine that had other work to do ({machine}).
+*right* as often as stated.
 """
 
 
 def render(tasks: Rows, accuracy: Rows) -> str:
     """The page."""
     sets = [row for row in tasks if row["set"] in FROZEN]
-    speed = next(row for row in tasks if row["set"] == "speed")
     solved = next(row for row in tasks if row["set"] == "solved")
     size = lambda name: f"{name} has {(DATA / f'{name}.tsv.xz').stat().st_size / 1e6:.2f} MB"
     return PAGE.format(
         example=_example(frozen("test")[EXAMPLE]),
-        speed=f"{speed['tasks_per_second']:,}",
-        repeats=speed["repeats"],
-        machine=speed["machine"],
         folder="src/aloex/apps/synth/data",
         sizes=", ".join(size(row["set"]) for row in sets),
         statistics=_statistics(sets),
@@ -133,26 +127,13 @@ def _expressions(sets: Rows) -> str:
 
 def _accuracy(rows: Rows) -> str:
     percent = lambda value: f"{100 * value:.1f}%"
-    head = [
-        "",
-        "public",
-        "solved",
-        "top-1",
-        "top-10",
-        "vote",
-        "sure",
-        "right",
-        "ms, mean",
-        "ms, 99%",
-    ]
+    head = ["", "public", "solved", "top-1", "top-10", "vote", "sure", "right"]
     shares = ("solved", "top1", "top10", "vote", "sure", "sure_right")
     body = [
         [
             row["model"].removeprefix("version space, "),
             row["public_examples"],
             *(percent(row[name]) for name in shares),
-            f"{row['ms_mean']:.1f}",
-            f"{row['ms_99']:.1f}",
         ]
         for row in sorted(rows, key=lambda row: (row["model"], row["public_examples"]))
     ]
