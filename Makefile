@@ -1,4 +1,4 @@
-# make demo    train a model on built-in data, then fuzz libpng; see demo/report.html, demo/fuzz
+# make demo    train a model on built-in data, fill a table, fuzz libpng; see demo/report.html, demo/fuzz
 # make test    style, types, import rules and all tests
 # make bench   speed against PyTorch, and how step time grows (CPU or, if there is one, GPU)
 #
@@ -17,6 +17,7 @@ SYSTEM := clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19 zlib1g-dev
 
 demo: .venv/ready system
 	$(BIN)/aloex demo --out demo
+	$(BIN)/aloex synth solve examples/names.csv --out demo/names.csv
 	@$(MAKE) -s demo-fuzz || echo "demo: the fuzzing part was left out, for the reason above"
 
 # About a minute, with a compiler and Debian's sources at hand.
