@@ -57,27 +57,32 @@ done
 aloex fuzz page       # this page, from results/fuzz
 ```
 
+(`aloe` had 4,000 steps, on mpeg2dec 3,000; `cd` 4,000, `ade` 1,500, `learn-and-fuzz` 3,000:
+`--steps`.)
+
 ![Edges over inputs](images/fuzz/study.png)
 
 *Mean over the trials, and the middle 80% of them; each method with what was best for it.*
 
 In short: after 10,000 inputs the mutators that adapt are ahead of all that do not, and of libFuzzer
 and AFL++, on every target; on OpenJPEG their trials scatter widely, and after 1,000 inputs they are
-not ahead there. On libpng and mpeg2dec it is the feedback that brings this, not the model: the
-bandits do as well without one, or better. On OpenJPEG there are too few trials without it to tell.
-After 100,000 inputs they are ahead of libFuzzer in every trial that there is on libpng and
-mpeg2dec, which are too few for a p below 0.05. On OpenJPEG, and for AFL++, such runs are still to
-be made. How `adaptive` works was chosen by looking at these same targets, so another one may gain
-less.
+not ahead there. On libpng and mpeg2dec it is the feedback that brings this, not the model: without
+one the bandits do about as well. On OpenJPEG those with a model are ahead, though the number of
+trials was not fixed beforehand. After 100,000 inputs they are ahead of libFuzzer in every trial on
+libpng and mpeg2dec, which are too few for a p below 0.05. On OpenJPEG, and for AFL++, such runs are
+still to be made. How `adaptive` works was chosen by looking at these same targets, so another one
+may gain less.
 
 Of the mutators without feedback, those that learned from the seeds are ahead on libpng and OpenJPEG
-after 10,000 inputs; `masked` with mixed levels is the one with most trials, and knowing the place
-of a byte brings most of it. After 1,000 it is ahead of no other of them by more than chance. In the
-paper's own way, `masked` does badly, because it knows the seeds by heart and mostly draws the byte
-that was there; the energies do not, and are as good in this way as in any other. On mpeg2dec, whose
-stream is entropy-coded, any byte does better than a likely one; `best` comes close to it there.
-libFuzzer and AFL++, which change inputs a little at a time, cover less with 10,000 inputs than any
-of these at its best.
+after 10,000 inputs; with mixed levels `aloe` and `masked` are level, and knowing the place of a
+byte brings most of it. After 1,000 they are ahead of no other by more than chance. In the paper's
+own way, `masked` does badly on libpng, because it knows the seeds by heart and mostly draws the
+byte that was there; the energies do not, and are as good in this way as in any other. That they
+were learned by ALOE is not what matters there: `cd` is as good. On OpenJPEG the paper's way is
+behind `uniform`, and on mpeg2dec, whose stream is entropy-coded, any byte does better than a likely
+one; `best` comes close to it. libFuzzer and AFL++, which change inputs a little at a time, cover
+less with 10,000 inputs than any of these at its best. There is one model of each kind for a target,
+so how much training varies is not in the errors; ADE was not learned well.
 
 ## In numbers
 
