@@ -74,15 +74,16 @@ still to be made. How `adaptive` works was chosen by looking at these same targe
 may gain less.
 
 Of the mutators without feedback, those that learned from the seeds are ahead on libpng and OpenJPEG
-after 10,000 inputs; with mixed levels `aloe` and `masked` are level, and knowing the place of a
-byte brings most of it. After 1,000 they are ahead of no other by more than chance. In the paper's
-own way, `masked` does badly on libpng, because it knows the seeds by heart and mostly draws the
-byte that was there; the energies do not, and are as good in this way as in any other. That they
-were learned by ALOE is not what matters there: `cd` is as good. On OpenJPEG the paper's way is
-behind `uniform`, and on mpeg2dec, whose stream is entropy-coded, any byte does better than a likely
-one; `best` comes close to it. libFuzzer and AFL++, which change inputs a little at a time, cover
-less with 10,000 inputs than any of these at its best. There is one model of each kind for a target,
-so how much training varies is not in the errors; ADE was not learned well.
+after 10,000 inputs; with mixed levels `aloe` and `masked` are level (on OpenJPEG `aloe`, with six
+trials, is not ahead of `uniform` by more than chance), and knowing the place of a byte brings most
+of it. After 1,000 they are ahead of no other by more than chance. In the paper's own way, `masked`
+does badly on libpng, because it knows the seeds by heart and mostly draws the byte that was there;
+the energies do not, and are as good in this way as in any other. That they were learned by ALOE is
+not what matters there: `cd` is as good. On OpenJPEG the paper's way is behind `uniform`, and on
+mpeg2dec, whose stream is entropy-coded, any byte does better than a likely one; `best` comes close
+to it. libFuzzer and AFL++, which change inputs a little at a time, cover less with 10,000 inputs
+than any of these at its best. There is one model of each kind for a target, so how much training
+varies is not in the errors; ADE was not learned well.
 
 ## In numbers
 
