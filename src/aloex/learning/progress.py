@@ -73,9 +73,13 @@ class Progress:
 class StopSignals:
     """Inside the block SIGINT and SIGTERM only set `received`, so that work can end in good order.
 
-    A second SIGINT raises KeyboardInterrupt. The handlers before are put back at the end. Python
-    allows all this in the main thread only; elsewhere nothing changes.
+    A second SIGINT raises KeyboardInterrupt; with `at_once` the first does, too. (That alone would
+    not do: Python drops exceptions in destructors and callbacks.) The handlers before are put back
+    at the end. Python allows all this in the main thread only; elsewhere nothing changes.
     """
+
+    def __init__(self, *, at_once: bool = False):
+        self.at_once = at_once
 
     def __enter__(self) -> "StopSignals":
         self.received, self.before = False, {}
@@ -85,9 +89,10 @@ class StopSignals:
         return self
 
     def _receive(self, number: int, frame: Any) -> None:
-        if self.received and number == signal.SIGINT:
-            raise KeyboardInterrupt
+        raises = self.received or self.at_once
         self.received = True
+        if raises and number == signal.SIGINT:
+            raise KeyboardInterrupt
 
     def __exit__(self, *_) -> None:
         for number, handler in self.before.items():

@@ -1,5 +1,6 @@
 """Campaigns: they may be killed at any moment, and a mistake or a full disk loses nothing."""
 
+import contextlib
 import errno
 import json
 import os
@@ -19,7 +20,7 @@ from aloex.apps.fuzz import crashes, journal, seeds, worker
 from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.crashes import MAX_KEPT
 from aloex.apps.fuzz.executor import Executor
-from aloex.apps.fuzz.mutators import Uniform
+from aloex.apps.fuzz.mutators import RandomEdits, Uniform
 from aloex.apps.fuzz.target import Target
 from aloex.errors import AloexError, CheckpointError, InputError
 
@@ -212,6 +213,23 @@ def test_killed_and_interrupted_from_outside(stairs, tmp_path):
     with Campaign(target, mutator, SEEDS, once, settings=given, batch=200) as campaign:
         campaign.run(num_inputs=total)
     assert_same(out, once)
+
+
+class Deaf(RandomEdits):
+    """A mutator in which an interrupt gets lost, as in a destructor."""
+
+    def mutate(self, seeds, start, n):
+        if start >= 400:
+            with contextlib.suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+        return super().mutate(seeds, start, n)
+
+
+def test_an_interrupt_that_got_lost_is_noticed_after_the_batch(stairs, tmp_path):
+    mutator = Deaf(edits=EDITS)
+    with Campaign(stairs, mutator, SEEDS, tmp_path, settings={}, batch=200) as campaign:
+        assert not campaign.run(num_inputs=2000)
+        assert campaign.record.num_run == 600
 
 
 def test_a_full_disk_loses_nothing(stairs, whole, tmp_path, monkeypatch):

@@ -116,16 +116,17 @@ class Campaign:
         """
         record = self.record
         try:
-            if not record.curve:
-                with self._whole_batch():
-                    self._run_seeds()
-                on_batch(record)
-            self._start_pool()
-            while not _is_over(record, num_inputs, max_seconds):
-                with self._whole_batch():
-                    self._run_mutants(num_inputs)
-                on_batch(record)
-            return True
+            with StopSignals(at_once=True) as signals:
+                if not record.curve:
+                    with self._whole_batch():
+                        self._run_seeds()
+                    on_batch(record)
+                self._start_pool()
+                while not (signals.received or _is_over(record, num_inputs, max_seconds)):
+                    with self._whole_batch():
+                        self._run_mutants(num_inputs)
+                    on_batch(record)
+                return not signals.received
         except KeyboardInterrupt:
             return False
 
