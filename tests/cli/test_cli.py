@@ -9,13 +9,9 @@ import time
 import numpy as np
 import pytest
 
+from commands import aloex
+
 TINY = ["--batch-size", "8", "--max-edits", "2", "--checkpoint-every", "5"]
-
-
-def aloex(*arguments, **options):
-    """Run `aloex` in a process of its own."""
-    command = [sys.executable, "-c", "from aloex.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
 
 
 @pytest.fixture

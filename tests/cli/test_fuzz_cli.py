@@ -1,18 +1,11 @@
 """`aloex fuzz` as a stranger meets it."""
 
 import shutil
-import subprocess
 import sys
 
 import pytest
 
-MAIN = "from aloex.cli import main; main()"
-
-
-def aloex(*arguments, **options):
-    """Run `aloex` in a process of its own."""
-    command = [sys.executable, "-c", MAIN, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+from commands import aloex, assert_mistakes_are_one_line
 
 
 @pytest.mark.skipif(not (shutil.which("clang-19") or shutil.which("clang")), reason="needs clang")
@@ -48,20 +41,4 @@ def test_mistakes_are_one_line(tmp_path):
         ("replay", "text", "none"): "there is no file none",
         ("replay", sys.executable, "text"): "has no function LLVMFuzzerTestOneInput",
     }
-    # One process for all: the command's own `main` runs in it once per case.
-    program = (
-        "import sys\nfrom aloex.cli import main\n"
-        f"for words in {list(cases)!r}:\n"
-        "    sys.argv = ['aloex', 'fuzz', *words]\n"
-        "    try:\n        main()\n"
-        "    except SystemExit as stop:\n        print('exit', stop.code, file=sys.stderr)\n"
-    )
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
-    lines = done.stderr.splitlines()
-    assert "Traceback" not in done.stderr
-    assert len(lines) == 2 * len(cases), done.stderr
-    for message, status, words in zip(lines[::2], lines[1::2], cases.values(), strict=True):
-        assert message.startswith("error: ")
-        assert words in message
-        assert status == "exit 2"
+    assert_mistakes_are_one_line(("fuzz",), cases, tmp_path)

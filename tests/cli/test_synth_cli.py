@@ -4,13 +4,7 @@ import json
 import subprocess
 import sys
 
-MAIN = "from aloex.cli import main; main()"
-
-
-def aloex(*arguments, **options):
-    """Run `aloex` in a process of its own."""
-    command = [sys.executable, "-c", MAIN, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+from commands import aloex, assert_mistakes_are_one_line
 
 
 def test_a_table_is_filled(tmp_path):
@@ -68,19 +62,7 @@ def test_mistakes_are_one_line(tmp_path):
         ("good.csv", "--samples", "0"): "--samples must be positive",
         ("good.csv", "--out", "good.csv/x.csv"): "cannot be written",
     }
-    program = (
-        "import sys\nfrom aloex.cli import main\n"
-        f"for words in {list(cases)!r}:\n"
-        "    sys.argv = ['aloex', 'synth', 'solve', *words]\n"
-        "    try:\n        main()\n"
-        "    except SystemExit as stop:\n        print('exit', stop.code, file=sys.stderr)\n"
-    )
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
-    lines = done.stderr.splitlines()
-    assert lines[1::2] == ["exit 2"] * len(cases), done.stderr
-    for line, message in zip(lines[::2], cases.values(), strict=True):
-        assert line.startswith("error: ") and message in line, line
+    assert_mistakes_are_one_line(("synth", "solve"), cases, tmp_path)
     odd = aloex("synth", "solve", "nul.csv", cwd=tmp_path)  # read by some versions of Python
     assert "Traceback" not in odd.stderr
 

@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 
 SHOWN_AT_ONCE = 1000  # inputs
+BATCH = 4000  # mutants, for a mutator that does not say
 
 
 @app.command()
@@ -198,7 +199,7 @@ def run(
             **{"repair": repair, "seed": seed, **about},
         },
         grow=grow,
-        batch=(100 if mutator == "adaptive" else 4000) if batch is None else batch,
+        batch=getattr(chosen, "batch", BATCH) if batch is None else batch,
         workers=workers,
         timeout=timeout,
         memory_mb=memory,

@@ -19,9 +19,10 @@ def tasks(
     first: Annotated[int, typer.Option(help="The number of the first.")] = 0,
 ) -> None:
     """Make tasks: programs with ten examples each."""
-    from aloex.apps.synth.tasks import generate, save
+    from aloex.apps.synth.tasks import FROZEN, generate, save
 
-    require(seed not in (1, 2), f"seed {seed} is that of a frozen set; take another")
+    taken = {of_set for of_set, *_ in FROZEN.values()}
+    require(seed not in taken, f"seed {seed} is that of a frozen set; take another")
     save(out, generate(number, seed=seed, first=first).tasks())
     print(f"{number} tasks: {out}")
 

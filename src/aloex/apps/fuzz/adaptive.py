@@ -35,6 +35,8 @@ from aloex.apps.fuzz.mutators import (
     Mutants,
     Repair,
     byte_of_another,
+    check_options,
+    generator,
     other_byte,
     repaired,
 )
@@ -63,7 +65,7 @@ class Bandit:
 
 
 class Adaptive:
-    """See the top of this file.
+    """See the top of this file; it learns best after every `batch` mutants.
 
     Args:
         model: chooses bytes, beside `uniform` and `posmarg`; none if None.
@@ -73,6 +75,8 @@ class Adaptive:
         repair: what is done to a mutant at last.
         max_len: bytes that a mutant may have.
     """
+
+    batch = BATCH
 
     def __init__(
         self,
@@ -84,10 +88,7 @@ class Adaptive:
         repair: Repair | None = None,
         max_len: int = 1 << 20,
     ):
-        require(seed >= 0, f"the seed must not be negative, got {seed}")
-        good = len(edits) > 0 and min(edits) >= 1
-        require(good, f"edits must be numbers of at least 1, got {edits}")
-        require(keep >= 0, f"the number of bytes to keep must be at least 0, got {keep}")
+        check_options(seed, edits, keep)
         self.model, self.seed, self.edits = model, seed, edits
         self.keep, self.repair, self.max_len = keep, repair, max_len
         self.forget()
@@ -206,11 +207,6 @@ def rarity(
     """(sum over the edges of an input of 1 / how many inputs had it)^2."""
     owner, joined = np.repeat(np.arange(len(edges)), [*map(len, edges)]), np.concatenate(edges)
     return np.bincount(owner, 1 / hits[joined], minlength=len(edges)) ** 2
-
-
-def generator(seed: int, i: int) -> np.random.Generator:
-    """The random numbers of mutant i: streams that never meet."""
-    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, i]))
 
 
 def pack(numbers: np.ndarray) -> str:

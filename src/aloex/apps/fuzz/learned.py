@@ -83,10 +83,8 @@ class LearnedByte:
             if self.keep:
                 where, laws = self._rows(*asked), self._laws
             else:
-                where, laws = (
-                    np.arange(len(pair[part])),
-                    np.empty((len(pair[part]), 256), np.uint16),
-                )
+                where = np.arange(len(pair[part]))
+                laws = np.empty((len(where), 256), np.uint16)
                 self._compute(laws, *asked)
             threshold = (FULL * edits.chance[part]).astype(np.uint16)
             values[part] = _invert(laws, where, threshold)

@@ -139,10 +139,7 @@ class RandomEdits:
     repair: Repair | None = None
 
     def __post_init__(self):
-        require(self.seed >= 0, f"the seed must not be negative, got {self.seed}")
-        good = len(self.edits) > 0 and min(self.edits) >= 1
-        require(good, f"edits must be numbers of at least 1, got {self.edits}")
-        require(self.keep >= 0, f"the number of bytes to keep must be at least 0, got {self.keep}")
+        check_options(self.seed, self.edits, self.keep)
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
@@ -190,8 +187,7 @@ def draw(seed: int, edits: Sequence[int], start: int, n: int) -> Chances:
 
 def draw_block(seed: int, edits: tuple[int, ...], block: int, start: int, stop: int) -> Chances:
     """Those of one block that are also among mutants start..stop - 1."""
-    # The block is the high word of the generator's counter: streams that never meet.
-    rng = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, block]))
+    rng = generator(seed, block)
     origin = rng.random(BLOCK)
     num_edits = np.array(edits)[(len(edits) * rng.random(BLOCK)).astype(np.int64)]
     first = np.concatenate([[0], np.cumsum(num_edits)])
@@ -199,6 +195,19 @@ def draw_block(seed: int, edits: tuple[int, ...], block: int, start: int, stop: 
     of = np.clip([start - block * BLOCK, stop - block * BLOCK], 0, BLOCK)
     mutants, rows = slice(*of), slice(*first[of])
     return Chances(origin[mutants], num_edits[mutants], position[rows], value[rows])
+
+
+def generator(seed: int, number: int) -> np.random.Generator:
+    """Random numbers; the number is the high word of a counter: streams that never meet."""
+    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, number]))
+
+
+def check_options(seed: int, edits: Sequence[int], keep: int) -> None:
+    """What all mutators ask of their options."""
+    require(seed >= 0, f"the seed must not be negative, got {seed}")
+    good = len(edits) > 0 and min(edits) >= 1
+    require(good, f"edits must be numbers of at least 1, got {edits}")
+    require(keep >= 0, f"the number of bytes to keep must be at least 0, got {keep}")
 
 
 def repaired(inputs: Inputs, repair: Repair | None) -> Inputs:

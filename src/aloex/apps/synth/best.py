@@ -11,7 +11,7 @@ import numpy as np
 
 from aloex.apps.synth.dsl.canonical import order
 from aloex.apps.synth.dsl.syntax import ConstStr, Expr, Pos, Program, SubStr
-from aloex.apps.synth.score import Score, Simple
+from aloex.apps.synth.score import Score, Simple, of_program
 from aloex.apps.synth.version_space import Node, Piece, VersionSpace
 
 Ranked = list[tuple[float, Expr]]
@@ -145,9 +145,7 @@ def whole_scores(space: VersionSpace, score: Score) -> dict[int, Ranked]:
     """The expressions that score more for being one match, with their scores, by piece."""
     if score.whole == 0:
         return {}
-    own = lambda expr: (
-        score.substring + score.position(expr.p1) + score.position(expr.p2) + score.whole
-    )
+    own = lambda expr: of_program(score, (expr,))
     return {
         number: [(own(expr), expr) for expr in exprs] for number, exprs in space.wholes().items()
     }

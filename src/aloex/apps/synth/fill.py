@@ -105,10 +105,7 @@ def solve(
     require(num_samples > 0, f"num_samples must be positive, got {num_samples}")
     pairs = _checked(examples)
     score = score or TABLES
-    space, drawn = _space(pairs, score, num_samples, seed)
-    known = Written([x for x, _ in pairs])
-    candidates = [program for _, program in best(space, NUM_CANDIDATES, score)]
-    candidates = [p for p in candidates if known(p) == [y for _, y in pairs]]
+    space, drawn, candidates = _space(pairs, score, num_samples, seed)
     written = Written(inputs)
     votes = [Counter(column) for column in zip(*map(written, drawn), strict=True)]
     agreement = [
@@ -166,7 +163,10 @@ def _checked(examples: Examples) -> list[tuple[str, str]]:
 
 
 def _space(pairs: list[tuple[str, str]], score: Score, num_samples: int, seed: int):
-    """The space of the examples, and programs drawn from it that fit all of them."""
+    """The space of the examples; programs drawn from it, and its best ones, that fit all of them.
+
+    The best of all is among the latter.
+    """
     chosen = pairs[:NUM_AT_ONCE]
     written, wanted = Written([x for x, _ in pairs]), [y for _, y in pairs]
     while True:
@@ -174,11 +174,11 @@ def _space(pairs: list[tuple[str, str]], score: Score, num_samples: int, seed: i
         if not space:
             raise InputError(_why_not(chosen))
         drawn = Sampler(space, score).draw(np.random.default_rng(seed), num_samples)
-        tried = {*drawn, best(space, 1, score)[0][1]}
-        columns = zip(*map(written, tried), strict=True)
+        candidates = [program for _, program in best(space, NUM_CANDIDATES, score)]
+        columns = zip(*map(written, {*drawn, candidates[0]}), strict=True)
         wrong = [sum(y != own for own in column) for y, column in zip(wanted, columns, strict=True)]
         if not any(wrong):
-            return space, drawn
+            return space, drawn, [program for program in candidates if written(program) == wanted]
         chosen = [*chosen, pairs[wrong.index(max(wrong))]]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl import ConstPos, ConstStr, RegexTok, SubStr, tokenize
+from aloex.apps.synth.dsl.canonical import ANCHORS
 from aloex.apps.synth.fill import SURE, Written
 from aloex.apps.synth.sample import Sampler
 from aloex.apps.synth.score import Prior, Score, Simple
@@ -118,9 +119,6 @@ def statistics(tasks: Sequence[Task]) -> dict:
         "anchors": _share(positions, lambda p: isinstance(p, RegexTok) and p.regex in ANCHORS),
         "k_zero": _share(positions, lambda p: not isinstance(p, ConstPos) and p.k == 0),
     }
-
-
-ANCHORS = ("Begin", "Finish")
 
 
 def _share(items: Sequence, test: Callable) -> float:

@@ -10,21 +10,9 @@ from aloex.apps.synth.version_space import VersionSpace
 from aloex.errors import InputError, require
 
 HEADINGS = {
-    *(
-        "input",
-        "output",
-        "in",
-        "out",
-        "from",
-        "to",
-        "x",
-        "y",
-        "before",
-        "after",
-        "source",
-        "target",
-    ),
-    *("example", "examples", "result", "results", "old", "new", "given", "wanted", "text"),
+    *("input", "output", "in", "out", "from", "to", "x", "y", "before", "after", "source"),
+    *("target", "example", "examples", "result", "results", "old", "new", "given", "wanted"),
+    "text",
 }
 
 

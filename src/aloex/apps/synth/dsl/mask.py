@@ -10,13 +10,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from aloex.apps.synth.dsl.syntax import CONSTANTS, MAX_K
-from aloex.apps.synth.dsl.tokens import INDEX, NAMES, VOCABULARY
+from aloex.apps.synth.dsl.canonical import ANCHORS
+from aloex.apps.synth.dsl.tokens import CHARS, INDEX, KS, NAMES, REGEX_IDS, VOCABULARY
 
-KS = [str(k) for k in range(-MAX_K, MAX_K + 1)]
-CHARS = [str(i + 1) for i in range(len(CONSTANTS))]
-REGEX_IDS = [str(i + 1) for i in range(len(NAMES))]
-ANCHORS = {str(NAMES.index(name) + 1) for name in ("Begin", "Finish")}
+ANCHOR_IDS = {str(NAMES.index(name) + 1) for name in ANCHORS}
 
 
 def _transitions() -> dict[tuple[str, str], str]:
@@ -42,7 +39,7 @@ def _tables() -> tuple[np.ndarray, dict[str, np.ndarray]]:
     for (state, word), then in TRANSITIONS.items():
         cell = STATES.index(state), INDEX[word]
         quirk = (state.endswith(" k") and word == "0") or (
-            state.endswith(" regex") and word in ANCHORS
+            state.endswith(" regex") and word in ANCHOR_IDS
         )
         following[cell] = STATES.index(then)
         allowed["paper"][cell] = True

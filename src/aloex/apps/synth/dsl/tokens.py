@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from aloex.apps.synth.dsl.syntax import (
     CONSTANTS,
+    MAX_K,
     REGEXES,
     ConstPos,
     ConstStr,
@@ -27,6 +28,9 @@ INDEX = {word: token for token, word in enumerate(VOCABULARY)}
 PAD, EOS, BAR = 0, 1, 2
 MAX_EXPR_TOKENS = 11
 NAMES = tuple(REGEXES)
+KS = [str(k) for k in range(-MAX_K, MAX_K + 1)]
+CHARS = [str(i + 1) for i in range(len(CONSTANTS))]
+REGEX_IDS = [str(i + 1) for i in range(len(NAMES))]
 
 
 def tokenize(program: Program) -> list[int]:
@@ -76,7 +80,7 @@ def detokenize(tokens: Iterable[int]) -> Program:
 def _expr(words: Sequence[str], at: int) -> tuple[Expr, int]:
     _expect(words, at, ("ConstStr", "SubStr"))
     if words[at] == "ConstStr":
-        return ConstStr(CONSTANTS[_one_of(words, at + 1, len(CONSTANTS))]), at + 2
+        return ConstStr(CONSTANTS[_one_of(words, at + 1, CHARS)]), at + 2
     p1, at = _pos(words, at + 1)
     p2, at = _pos(words, at)
     return SubStr(p1, p2), at
@@ -88,7 +92,7 @@ def _pos(words: Sequence[str], at: int) -> tuple[Pos, int]:
         return ConstPos(_k(words, at + 1)), at + 2
     _expect(words, at + 1, ("ConstTok", "RegexTok"))
     is_const = words[at + 1] == "ConstTok"
-    number = _one_of(words, at + 2, len(CONSTANTS if is_const else NAMES))
+    number = _one_of(words, at + 2, CHARS if is_const else REGEX_IDS)
     k = _k(words, at + 3)
     _expect(words, at + 4, ("Start", "End"))
     direct = "Start" if words[at + 4] == "Start" else "End"
@@ -98,13 +102,13 @@ def _pos(words: Sequence[str], at: int) -> tuple[Pos, int]:
 
 
 def _k(words: Sequence[str], at: int) -> int:
-    _expect(words, at, [str(k) for k in range(-4, 5)])
+    _expect(words, at, KS)
     return int(words[at])
 
 
-def _one_of(words: Sequence[str], at: int, count: int) -> int:
-    _expect(words, at, [str(i) for i in range(1, count + 1)])
-    return int(words[at]) - 1
+def _one_of(words: Sequence[str], at: int, ids: Sequence[str]) -> int:
+    _expect(words, at, ids)
+    return ids.index(words[at])
 
 
 def _expect(words: Sequence[str], at: int, allowed: Sequence[str]) -> None:
