@@ -52,6 +52,7 @@ GRIDS = {  # the paper's, and our own over what matters most, with as much work 
         }
         for rounds, lives, data in ((1, 8, 1), (4, 32, 1), (8, 32, 1), (8, 64, 4), (16, 64, 4))
     ],
+    ("aloe-fac-edit", "paper"): [{"max_stop": bound} for bound in (1.0, 0.95)],
     **{
         (method, "paper"): [
             {"rate_ratio": ratio, "num_q_steps": steps}
