@@ -55,13 +55,13 @@ aloex synthetic page       # this page, from results/synthetic
 
 In short: with `best` settings ALOE and PCD come within some 0.001 nats of perfect on average, in as
 much time (PCD was given as many steps as fit in ALOE's seconds, compilation left out on both
-sides), and they differ by no more than the seeds do, with one exception: on the checkerboard PCD's
-chains do not cross between squares, so the squares' weights are wrong. ALOE also has the sampler q,
-whose draws need no MCMC. With the paper's settings and as few steps as here, an autoregressive
-model fitted by maximum likelihood beats every energy that was trained so, PCD and CD are level with
-ALOE or ahead, and ADE with the same MLP sampler is level with ALOE after 2,500 steps where it does
-not diverge (and behind it on pinwheel after 7,500): where a likelihood is all you want, and time is
-short, take the autoregressive model.
+sides), and they differ by no more than the seeds and the error of PCD's log Z (0.0001) explain,
+with one exception: on the checkerboard PCD's chains do not cross between squares, so the squares'
+weights are wrong. ALOE also has the sampler q, whose draws need no MCMC. With the paper's settings
+and as few steps as here, an autoregressive model fitted by maximum likelihood beats every energy
+that was trained so, PCD and CD are level with ALOE or ahead, and ADE with the same MLP sampler is
+level with ALOE after 2,500 steps where it does not diverge (and behind it on pinwheel after 7,500):
+where a likelihood is all you want, and time is short, take the autoregressive model.
 
 The paper's comparison of samplers with independent bits holds on most sets, not on all: with edits
 `aloe-fac-edit` is far ahead of `aloe-fac-noedit` on 8gaussians, circles, moons and pinwheel, ahead
