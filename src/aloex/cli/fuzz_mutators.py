@@ -8,7 +8,7 @@ from typing import Any
 from aloex.cli.numbers import listed
 from aloex.errors import InputError, require
 
-BY_MODEL = ("learned", "resample", "adaptive")
+BY_MODEL = ("learned", "best", "resample", "adaptive")
 
 Maker = tuple[Callable[..., Any], dict[str, Any]]
 
@@ -16,7 +16,7 @@ Maker = tuple[Callable[..., Any], dict[str, Any]]
 def maker_of(
     mutator: str, model: Path | None, *, level: str, temperature: str, max_len: int
 ) -> Maker:
-    """A function of seed, edits, keep and repair, and what a campaign is to record."""
+    """A function of seed, keep, repair and maybe edits, and what a campaign is to record."""
     from aloex.apps.fuzz.mutators import MUTATORS
 
     known = ", ".join([*MUTATORS, *BY_MODEL])
@@ -38,6 +38,10 @@ def maker_of(
         from aloex.apps.fuzz.resample import Resample
 
         return partial(Resample, law), about
+    if mutator == "best":
+        from aloex.apps.fuzz.learned import best
+
+        return partial(best, law), about
     return _learned(law, about, level, temperature)
 
 

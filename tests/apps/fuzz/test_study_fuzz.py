@@ -55,12 +55,12 @@ def test_rows_of_a_study(target, tmp_path, monkeypatch):
 def test_lines_of_a_model(target, tmp_path):
     """Six modes; that a trial's laws were computed before changes nothing."""
     model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
-    model.save(tmp_path / "m.safetensors")
+    model.save(tmp_path / "m.safetensors", held_out=-2.0)
     lines = lambda *modes: study.model_lines(tmp_path / "m.safetensors", 100, (2,), modes)
     found = lines()
     assert [line[:3] for line in found] == [
-        *(("masked", m, 2) for m in ("mixed", "place", "context", "best")),
-        *(("masked", "paper", 100), ("masked", "adaptive", 0)),
+        *(("masked", m, 2) for m in ("mixed", "place", "context")),
+        *(("masked", "best", 0), ("masked", "paper", 100), ("masked", "adaptive", 0)),
     ]
     assert [line.mode for line in lines("best", "place")] == ["best", "place"]
     with pytest.raises(InputError, match="no mode 'worst'; choose of mixed, place, context, best"):

@@ -36,6 +36,7 @@ from aloex.apps.fuzz.mutators import (
     Repair,
     byte_of_another,
     check_options,
+    count_edits,
     generator,
     other_byte,
     repaired,
@@ -70,7 +71,7 @@ class Adaptive:
     Args:
         model: chooses bytes, beside `uniform` and `posmarg`; none if None.
         seed: of all randomness.
-        edits: numbers of edits, an arm each.
+        edits: numbers of edits, or shares of the input below 1, an arm each.
         keep: bytes at the beginning that stay as they are.
         repair: what is done to a mutant at last.
         max_len: bytes that a mutant may have.
@@ -83,7 +84,7 @@ class Adaptive:
         model: LearnedByte | None = None,
         *,
         seed: int = 0,
-        edits: tuple[int, ...] = EDITS,
+        edits: tuple[int | float, ...] = EDITS,
         keep: int = 0,
         repair: Repair | None = None,
         max_len: int = 1 << 20,
@@ -145,11 +146,11 @@ class Adaptive:
         choices = [bandit.choose(rng) for rng in rngs for bandit in self.bandits]
         arms = np.array(choices, np.int64).reshape(n, len(self.bandits))
         origin = np.searchsorted(up_to / up_to[-1], [rng.random() for rng in rngs], side="right")
-        num_edits = np.array(self.edits)[arms[:, 1]]
+        size = np.array([len(seeds[i]) for i in origin], np.int64)
+        num_edits = count_edits(np.array(self.edits)[arms[:, 1]], size - self.keep)
         chances = [rng.random((2, k)) for rng, k in zip(rngs, num_edits, strict=True)]
         where, which = np.concatenate([np.zeros((2, 0)), *chances], axis=1)
 
-        size = np.array([len(seeds[i]) for i in origin], np.int64)
         bounds = np.concatenate([[0], np.cumsum(size)])
         data = np.frombuffer(bytearray().join([seeds[i] for i in origin]), np.uint8)
         repeat = lambda of_mutants: np.repeat(of_mutants, num_edits)

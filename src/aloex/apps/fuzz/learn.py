@@ -11,9 +11,11 @@ learn a small corpus by heart, and say little beyond it.
 """
 
 import dataclasses
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -104,7 +106,7 @@ def learn(
         folder=folder,
         resume=resume,
         config={
-            "model": dataclasses.asdict(settings),
+            "model": {k: v for k, v in vars(settings).items() if v is not None},
             **{name: value for name, value in vars(recipe).items() if name != "num_steps"},
             "corpus": corpus.fingerprint,
         },
@@ -142,6 +144,12 @@ def _begin(
         optimizer_q=adam,
     )
     return learner, learner.init(f, build_q(*sizes, key=key)), learned
+
+
+def seconds_of(folder: str | os.PathLike) -> float:
+    """How long the steps of a run took, whether it was stopped or not."""
+    rows = (Path(folder) / "metrics.jsonl").read_text().splitlines()
+    return round(sum(json.loads(row)["seconds"] for row in rows), 1)
 
 
 def log_prob_of_byte(model: ByteLaw, key, example, z=None):

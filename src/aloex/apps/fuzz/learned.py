@@ -8,8 +8,16 @@ each of the pairs is as likely. The law of a byte,
 
 is that of the seed: edits of one mutant do not see each other. So it is computed when it is first
 asked for and kept. What of the context is hidden is drawn once for each position and pair.
+
+How hot, and how many edits? That depends on how much of a byte can be known (`best`):
+
+    known = 1 - (-log p of a byte held out) / log 256,   1: the model is sure, 0: bytes are noise.
+
+A format with little to know, such as an entropy-coded stream, is neither broken by many edits nor
+gains by likely bytes.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import product
 
@@ -22,13 +30,14 @@ from jaxtyping import Array, Float, Int, UInt8, UInt16
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, context, hide
 from aloex.apps.fuzz.mutators import Edits, RandomEdits
-from aloex.errors import require
+from aloex.errors import InputError, require
 
 FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
 MAX_LAWS = 1 << 20  # kept: 512 MiB
 AT_ONCE = 1 << 18  # edits
 BATCH = 1024  # laws computed together
-TEMPERATURES = (1.0, 3.0, float("inf"))  # from likely bytes to any
+BEST_LEVELS, BEST_SHARES = (0.0, 0.5, 1.0), (0.005, 0.01, 0.02)
+MIN_KNOWN = 0.05  # also of a model that learned nothing
 POSITION_BITS, PAIR_BITS = 32, 8
 
 
@@ -41,6 +50,23 @@ def learned(
 ) -> RandomEdits:
     """Edits by a model; `how` as of `RandomEdits`: seed, edits, keep, repair."""
     return RandomEdits(LearnedByte(model, levels, temperatures), **how)
+
+
+def best(model: ByteLaw, **how) -> RandomEdits:
+    """What no target has to be asked for: temperature and share of bytes edited ~ 1 / known."""
+    how.setdefault("edits", tuple(share / known(model) for share in BEST_SHARES))
+    return RandomEdits(LearnedByte(model, BEST_LEVELS, (1 / known(model),)), **how)
+
+
+def known(model: ByteLaw) -> float:
+    """How much of a byte the model knows, in (0, 1), by the files that were held out."""
+    log_prob = model.settings.held_out
+    if log_prob is None:
+        raise InputError(
+            "the model does not tell how well it knows files that it was not learned from; learn "
+            "it again with some held out: aloex fuzz learn CORPUS --held-out 0.1"
+        )
+    return min(max(1 + log_prob / math.log(256), MIN_KNOWN), 1.0)
 
 
 class LearnedByte:

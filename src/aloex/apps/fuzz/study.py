@@ -10,6 +10,7 @@ each number of inputs.
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,26 +76,26 @@ def model_lines(
     from aloex.apps.fuzz import adaptive, byte_model, learned, resample  # JAX loads slowly
 
     law = byte_model.load(model)
-    edited = {
-        **{"mixed": (learned.LEVELS, (1.0,)), "place": ((0.0,), (1.0,))},
-        **{"context": ((1.0,), (1.0,)), "best": ((0.0, 0.5), learned.TEMPERATURES)},
-    }
+    levels = {"mixed": learned.LEVELS, "place": (0.0,), "context": (1.0,)}
 
     def of_mode(mode: str) -> list[Line]:
         line = lambda edits, make: Line(law.settings.method, mode, edits, make)
         if mode == "paper":
             make = lambda seed, edits: resample.Resample(law, seed=seed, edits=(edits,))
             return [line(resample.NUM_EDITS, make)]
+        if mode == "best":
+            best = learned.best(law)  # its laws serve all trials
+            return [line(0, lambda seed, _: replace(best, seed=seed))]
         if mode == "adaptive":
             pairs = (adaptive.LEVELS, adaptive.TEMPERATURES)
             choose = learned.LearnedByte(law, *pairs, keep=False)
             make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, max_len=max_len)
             return [line(0, make)]
-        choose = learned.LearnedByte(law, *edited[mode])  # its laws serve all trials
+        choose = learned.LearnedByte(law, levels[mode])
         make = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
         return [line(edits, make) for edits in sweep]
 
-    known = (*edited, "paper", "adaptive")
+    known = (*levels, "best", "paper", "adaptive")
     for mode in modes or ():
         require(mode in known, f"no mode {mode!r}; choose of {', '.join(known)}")
     return [line for mode in modes or known for line in of_mode(mode)]
