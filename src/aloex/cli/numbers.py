@@ -15,7 +15,7 @@ def listed(text: str, option: str, kind: Callable[[str], Any] = int) -> tuple[An
         raise InputError(f"{option} must be numbers such as {example}, got {text!r}") from None
 
 
-def whole_or_share(word: str) -> float:
+def whole_or_share(word: str) -> int | float:
     """A whole number as such, for `listed`; what is below 1 stays as it is."""
     number = float(word)
     return int(number) if number >= 1 and number.is_integer() else number
