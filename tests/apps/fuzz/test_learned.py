@@ -191,9 +191,24 @@ def test_the_best_settings_follow_from_what_is_known(tmp_path):
         assert model.settings.seconds == 7.0 and learned.known(model) == pytest.approx(known)
         mutator = learned.best(model, seed=3)
         assert mutator.edits == pytest.approx([s / known for s in learned.BEST_SHARES])
-        assert isinstance(mutator.choose, LearnedByte)
-        assert [t for _, t in mutator.choose.pairs] == pytest.approx([1 / known] * 3)
+        assert isinstance(mutator.choose, learned.Trusting)
+        assert mutator.choose.share == pytest.approx(known)
     assert learned.best(model, edits=(2,)).edits == (2,)
+
+
+def test_trust_by_enumeration():
+    """Trusted with 0.25: a quarter of the values is always 7, the rest are the 255 others alike."""
+    n = 4 * 255
+    chance = (np.arange(n) + 0.5) / n
+    never = lambda edits: np.full(len(edits.chance), 7, np.uint8)
+    values = learned.Trusting(never, 0.25)(edits_at(3, 50, chance))
+    counts = np.bincount(values, minlength=256)
+    expected = np.full(256, 3)
+    expected[50], expected[7] = 0, 3 + 255
+    np.testing.assert_array_equal(counts, expected)
+    for share in (1.0, 1e-9):
+        values = learned.Trusting(never, share)(edits_at(3, 50, chance))
+        assert (values == 7).mean() == pytest.approx(1.0 if share == 1 else 1 / 255)
 
 
 def test_mistakes_are_told():

@@ -181,14 +181,13 @@ class Adaptive:
 
     def _values(self, edits: Edits, law: Int[np.ndarray, " edits"]) -> UInt8[np.ndarray, " edits"]:
         values = np.empty(len(law), np.uint8)
-        only = lambda rows: Edits(edits.seeds, *(column[rows] for column in edits[1:]))
         for i, choose in enumerate(BLIND.values()):
             rows = law == i
             if rows.any():
-                values[rows] = choose(only(rows))
+                values[rows] = choose(edits.only(rows))
         rows = law >= len(BLIND)
         if self.model is not None and rows.any():
-            values[rows] = self.model.draw(only(rows), law[rows] - len(BLIND))
+            values[rows] = self.model.draw(edits.only(rows), law[rows] - len(BLIND))
         return values
 
     def _operate(

@@ -55,6 +55,7 @@ class Recipe:
     num_trajectories: int = 4
     num_kernel_steps: int = 1
     rate_ratio: float = 1.0  # of f's learning rate to that of q, for ADE
+    num_q_steps: int = 1  # to one of f, for ADE
 
 
 RECIPES = {
@@ -132,7 +133,8 @@ def _begin(
         learner = CD(SlotGibbs(), num_kernel_steps=recipe.num_kernel_steps, optimizer_f=adam)
         return learner, learner.init(f), learned
     if method == "ade":
-        learner = ADE(optimizer=adam, rate_ratio=recipe.rate_ratio)
+        how = {"rate_ratio": recipe.rate_ratio, "num_q_steps": recipe.num_q_steps}
+        learner = ADE(optimizer=adam, **how)
         q0 = build_q0(recipe.hidden_q, key=key)
         return learner, learner.init(key, f, q0, cond_dim=COND_DIM), learned
     learner = ALOE(

@@ -9,16 +9,18 @@ each of the pairs is as likely. The law of a byte,
 is that of the seed: edits of one mutant do not see each other. So it is computed when it is first
 asked for and kept. What of the context is hidden is drawn once for each position and pair.
 
-How hot, and how many edits? That depends on how much of a byte can be known (`best`):
+How far is the model to be trusted, and how many edits? `best` settles both by how much of a byte
+can be known:
 
     known = 1 - (-log p of a byte held out) / log 256,   1: the model is sure, 0: bytes are noise.
 
-A format with little to know, such as an entropy-coded stream, is neither broken by many edits nor
-gains by likely bytes.
+An edit is the model's with this probability, else any other byte. A format with little to know,
+such as an entropy-coded stream, gains little by likely bytes, and is not broken by many edits.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import equinox as eqx
@@ -29,7 +31,7 @@ from jaxtyping import Array, Float, Int, UInt8, UInt16
 
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, context, hide
-from aloex.apps.fuzz.mutators import Edits, RandomEdits
+from aloex.apps.fuzz.mutators import Edits, RandomEdits, other_byte
 from aloex.errors import InputError, require
 
 FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
@@ -53,9 +55,30 @@ def learned(
 
 
 def best(model: ByteLaw, **how) -> RandomEdits:
-    """What no target has to be asked for: temperature and share of bytes edited ~ 1 / known."""
-    how.setdefault("edits", tuple(share / known(model) for share in BEST_SHARES))
-    return RandomEdits(LearnedByte(model, BEST_LEVELS, (1 / known(model),)), **how)
+    """Edits by a model as far as it is to be trusted; as many of the bytes as 1 / known tells."""
+    share = known(model)
+    how.setdefault("edits", tuple(part / share for part in BEST_SHARES))
+    return RandomEdits(Trusting(LearnedByte(model, BEST_LEVELS), share), **how)
+
+
+@dataclass(frozen=True)
+class Trusting:
+    """Chooses values as `choose` does with probability `share`, else any other byte."""
+
+    choose: Callable[[Edits], UInt8[np.ndarray, " edits"]]
+    share: float
+
+    def __call__(self, edits: Edits) -> UInt8[np.ndarray, " edits"]:
+        values = np.empty(len(edits.chance), np.uint8)
+        trusted = edits.chance < self.share
+        parts = (
+            (self.choose, trusted, edits.chance / self.share),
+            (other_byte, ~trusted, (edits.chance - self.share) / (1 - self.share or 1)),
+        )
+        for choose, rows, chance in parts:
+            if rows.any():
+                values[rows] = choose(edits._replace(chance=chance).only(rows))
+        return values
 
 
 def known(model: ByteLaw) -> float:

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 
 from aloex.apps.fuzz.executor import Inputs, Outcomes
 from aloex.errors import require
@@ -100,6 +100,10 @@ class Edits(NamedTuple):
     position: Int[np.ndarray, " edits"]
     current: UInt8[np.ndarray, " edits"]
     chance: Float[np.ndarray, " edits"]
+
+    def only(self, rows: Bool[np.ndarray, " edits"]) -> "Edits":
+        """Some of them."""
+        return Edits(self.seeds, *(column[rows] for column in self[1:]))
 
 
 def any_byte(edits: Edits) -> UInt8[np.ndarray, " edits"]:

@@ -39,10 +39,11 @@ draw from a model of the seeds: `masked` is a plain predictor of a byte from wha
 by these methods, `learn-and-fuzz` is an LSTM that reads the bytes before. They are used in several
 modes, of which all but `paper` never draw the byte that was there: `place` with nothing known but
 the place of the byte, `context` with all 64 bytes around it, `mixed` with a random share of them.
-`best` believes none, half or all of them at each edit, and settles two things by how much of a byte
-of held-out files the model knows: the temperature is 1 / known, and 0.5, 1 or 2% / known of a
-seed's bytes are edited, where known = 1 - (-log p) / log 256. `paper` is the paper's procedure: 100
-bytes drawn one after the other, each given all around it.
+`best` settles how far to trust the model by how much of a byte of held-out files it knows, known =
+1 - (-log p) / log 256: an edit is drawn from the model with this probability, with none, half or
+all around it believed, else it is any other byte, and 0.5, 1 or 2% / known of a seed's bytes are
+edited. `paper` is the paper's procedure: 100 bytes drawn one after the other, each given all around
+it.
 
 `adaptive` chooses among laws of bytes, numbers of edits and operators on whole inputs, by bandits
 that win with each new edge, and starts from inputs whose edges are rare. With a model it has its
