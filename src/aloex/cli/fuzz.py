@@ -137,6 +137,12 @@ def run(
     temperature: Annotated[
         str, typer.Option(help="For learned: above 1 for more of the unlikely bytes; up to inf.")
     ] = "1",
+    relearn: Annotated[
+        bool,
+        typer.Option(
+            "--relearn", help="For adaptive: learn the model again, too, from what had new edges."
+        ),
+    ] = False,
     edits: Annotated[
         str | None,
         typer.Option(
@@ -186,7 +192,7 @@ def run(
     }
     loaded = Target.load(target)
     options = {"level": level, "temperature": temperature, "max_len": loaded.max_len}
-    maker, about = maker_of(mutator, model, **options)
+    maker, about = maker_of(mutator, model, **options, relearn=relearn)
     chosen = maker(**how)
     place = seeds or loaded.seeds
     if place is None:

@@ -21,7 +21,9 @@ def study(
     ] = None,
     mode: Annotated[
         list[str] | None,
-        typer.Option(help="Of a model: mixed, place, context, best, paper, adaptive."),
+        typer.Option(
+            help="Of a model: mixed, place, context, best, paper, adaptive, adaptive-relearn."
+        ),
     ] = None,
     models: Annotated[
         Path | None, typer.Option(help="A folder with files TARGET.METHOD.safetensors.")

@@ -62,7 +62,8 @@ RECIPES = {
     "masked": Recipe(num_steps=5000, batch_size=512, learning_rate=1e-3),
     "aloe": Recipe(),
     "cd": Recipe(),
-    "ade": Recipe(learning_rate=1e-3, rate_ratio=0.2),  # with a larger ratio it diverges
+    # f must not outrun a sampler that learns by REINFORCE, or it grows without bound.
+    "ade": Recipe(num_steps=1500, rate_ratio=0.1, num_q_steps=3),
     "learn-and-fuzz": Recipe(num_steps=3000, batch_size=64, hidden=128),
     "rnn-ebm": Recipe(num_steps=3000, batch_size=64, hidden=128),
 }

@@ -28,6 +28,7 @@ KEYS = ("target", "method", "mode", "edits", "inputs", "trial", "with_seeds")
 COUNTS = (300, 1000, 3000, 10_000)
 SWEEP = (1, 3, 10, 30, 100)  # edits of a mutant
 LEARNED = ("aloe", "cd", "ade", "rnn-ebm", "learn-and-fuzz", "masked")  # methods of `learn`
+ADAPTIVE = {"adaptive": None, "adaptive-relearn": True}  # whether the model is learned again
 NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check
 NUM_CHECKED = 1000  # mutants of which it is told how many pass it
 CHUNK = 10_000  # mutants in memory
@@ -73,7 +74,7 @@ def model_lines(
     modes: Sequence[str] | None = None,
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
-    from aloex.apps.fuzz import adaptive, byte_model, learned, resample  # JAX loads slowly
+    from aloex.apps.fuzz import adaptive, byte_model, learned, relearn, resample  # JAX loads slowly
 
     law = byte_model.load(model)
     levels = {"mixed": learned.LEVELS, "place": (0.0,), "context": (1.0,)}
@@ -86,19 +87,21 @@ def model_lines(
         if mode == "best":
             best = learned.best(law)  # its laws serve all trials
             return [line(0, lambda seed, _: replace(best, seed=seed))]
-        if mode == "adaptive":
+        if mode in ADAPTIVE:
             pairs = (adaptive.LEVELS, adaptive.TEMPERATURES)
             choose = learned.LearnedByte(law, *pairs, keep=False)
-            make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, max_len=max_len)
+            how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and relearn.relearned}
+            make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, **how)
             return [line(0, make)]
         choose = learned.LearnedByte(law, levels[mode])
         make = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
         return [line(edits, make) for edits in sweep]
 
-    known = (*levels, "best", "paper", "adaptive")
+    known = (*levels, "best", "paper", *ADAPTIVE)
     for mode in modes or ():
         require(mode in known, f"no mode {mode!r}; choose of {', '.join(known)}")
-    return [line for mode in modes or known for line in of_mode(mode)]
+    usual = [mode for mode in known if not ADAPTIVE.get(mode)]
+    return [line for mode in modes or usual for line in of_mode(mode)]
 
 
 def make(

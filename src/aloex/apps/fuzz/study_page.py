@@ -47,7 +47,8 @@ it.
 
 `adaptive` chooses among laws of bytes, numbers of edits and operators on whole inputs, by bandits
 that win with each new edge, and starts from inputs whose edges are rare. With a model it has its
-laws and those without one, as `blind` only the latter.
+laws and those without one, as `blind` only the latter. `adaptive-relearn` also learns the model
+again, after 1,000, 3,000, 10,000, ... inputs, from the seeds and what had new edges until then.
 
 ```sh
 for t in libpng openjpeg mpeg2dec; do
