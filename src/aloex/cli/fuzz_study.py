@@ -22,7 +22,8 @@ def study(
     mode: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of a model: mixed, place, context, best, paper, adaptive, adaptive-relearn."
+            help="Of a model: mixed, place, context, best, paper, adaptive, adaptive-relearn, "
+            "union (with libFuzzer)."
         ),
     ] = None,
     models: Annotated[
