@@ -10,7 +10,7 @@ import typer
 
 from aloex.cli.fuzz_mutators import maker_of
 from aloex.cli.fuzz_study import page, study
-from aloex.cli.numbers import listed
+from aloex.cli.numbers import listed, whole_or_share
 from aloex.errors import InputError, require
 
 app = typer.Typer(
@@ -125,8 +125,9 @@ def run(
     mutator: Annotated[
         str,
         typer.Option(
-            help="uniform; posmarg: bytes of other seeds; learned: by --model; resample: too, byte "
-            "after byte; adaptive: learns from what it covers, with --model or without."
+            help="uniform; posmarg: bytes of other seeds; learned: by --model; best: too, with "
+            "settings by what the model knows; resample: too, byte after byte; adaptive: learns "
+            "from what it covers, with --model or without."
         ),
     ] = "uniform",
     model: Annotated[Path | None, typer.Option(help="What aloex fuzz learn wrote.")] = None,
@@ -136,9 +137,19 @@ def run(
     temperature: Annotated[
         str, typer.Option(help="For learned: above 1 for more of the unlikely bytes; up to inf.")
     ] = "1",
+    relearn: Annotated[
+        bool,
+        typer.Option(
+            "--relearn", help="For adaptive: learn the model again, too, from what had new edges."
+        ),
+    ] = False,
     edits: Annotated[
-        str, typer.Option(help="Edits of a mutant; several numbers: one of them each time.")
-    ] = "1,3,10,30,100",
+        str | None,
+        typer.Option(
+            help="Edits of a mutant; several numbers: one of them each time; below 1: a share of "
+            "its bytes. Default: 1,3,10,30,100; resample: 100; best: by what the model knows."
+        ),
+    ] = None,
     keep: Annotated[int, typer.Option(help="Bytes at the beginning that stay as they are.")] = 0,
     repair: Annotated[str | None, typer.Option(help="Mend checksums after the edits: png.")] = None,
     inputs: Annotated[int | None, typer.Option(help="Mutants to run; seeds not counted.")] = None,
@@ -175,13 +186,13 @@ def run(
     require(seconds is None or seconds >= 0, f"--seconds must not be negative, got {seconds}")
     how: dict[str, Any] = {
         "seed": seed,
-        "edits": listed(edits, "--edits"),
+        **({} if edits is None else {"edits": listed(edits, "--edits", whole_or_share)}),
         "keep": keep,
         "repair": None if repair is None else one_of(repairs.REPAIRS, repair, "--repair"),
     }
     loaded = Target.load(target)
     options = {"level": level, "temperature": temperature, "max_len": loaded.max_len}
-    maker, about = maker_of(mutator, model, **options)
+    maker, about = maker_of(mutator, model, **options, relearn=relearn)
     chosen = maker(**how)
     place = seeds or loaded.seeds
     if place is None:
@@ -259,14 +270,17 @@ def learn(
         resume=resume,
         **changes,
     )
-    model.save(out)
+    quality = {} if rest is None else learning.quality(model, rest)
+    about = {"seconds": learning.seconds_of(out.with_suffix(".run"))}
+    model.save(out, **about, **({"held_out": max(quality.values())} if quality else {}))
     print(f"learned from: {len(learn_from)} files, {learn_from.num_bytes} bytes")
     if rest is not None:
         print(f"log probability of a byte of the {len(rest)} files held out (by chance: -5.545)")
-        for share, value in learning.quality(model, rest).items():
-            print(f"  {share:4.0%} of its context believed: {value:.3f}")
+    for share, value in quality.items():
+        print(f"  {share:4.0%} of its context believed: {value:.3f}")
     print(f"model: {out}")
-    print(f"next: aloex fuzz run TARGET --mutator learned --model {out}")
+    mutator = "learned" if rest is None else "best"
+    print(f"next: aloex fuzz run TARGET --mutator {mutator} --model {out}")
 
 
 @app.command()

@@ -8,19 +8,27 @@ from typing import Any
 from aloex.cli.numbers import listed
 from aloex.errors import InputError, require
 
-BY_MODEL = ("learned", "resample", "adaptive")
+BY_MODEL = ("learned", "best", "resample", "adaptive")
 
 Maker = tuple[Callable[..., Any], dict[str, Any]]
 
 
 def maker_of(
-    mutator: str, model: Path | None, *, level: str, temperature: str, max_len: int
+    mutator: str,
+    model: Path | None,
+    *,
+    level: str,
+    temperature: str,
+    max_len: int,
+    relearn: bool = False,
 ) -> Maker:
-    """A function of seed, edits, keep and repair, and what a campaign is to record."""
+    """A function of seed, keep, repair and maybe edits, and what a campaign is to record."""
     from aloex.apps.fuzz.mutators import MUTATORS
 
     known = ", ".join([*MUTATORS, *BY_MODEL])
     plain = mutator in MUTATORS
+    can = mutator == "adaptive" and model is not None
+    require(can or not relearn, "--relearn is for --mutator adaptive with --model FILE")
     require(plain or mutator in BY_MODEL, f"--mutator must be one of {known}, got {mutator!r}")
     if plain:
         require(model is None, f"--model is for {', '.join(BY_MODEL)}, not for {mutator}")
@@ -33,11 +41,15 @@ def maker_of(
     if model is not None:
         law, about = _read(model)
     if mutator == "adaptive":
-        return _adaptive(law, about, max_len)
+        return _adaptive(law, about, max_len, relearn)
     if mutator == "resample":
         from aloex.apps.fuzz.resample import Resample
 
         return partial(Resample, law), about
+    if mutator == "best":
+        from aloex.apps.fuzz.learned import best
+
+        return partial(best, law), about
     return _learned(law, about, level, temperature)
 
 
@@ -58,7 +70,7 @@ def _learned(law: Any, about: dict[str, Any], level: str, temperature: str) -> M
     return partial(learned.learned, law, **how), about
 
 
-def _adaptive(law: Any, about: dict[str, Any], max_len: int) -> Maker:
+def _adaptive(law: Any, about: dict[str, Any], max_len: int, relearn: bool) -> Maker:
     from aloex.apps.fuzz import adaptive
 
     model = None
@@ -66,5 +78,10 @@ def _adaptive(law: Any, about: dict[str, Any], max_len: int) -> Maker:
         from aloex.apps.fuzz.learned import LearnedByte
 
         model = LearnedByte(law, adaptive.LEVELS, adaptive.TEMPERATURES, keep=False)
-    arms = adaptive.Adaptive(model).arms
-    return partial(adaptive.Adaptive, model, max_len=max_len), {**about, "arms": arms}
+    about = {**about, "arms": adaptive.Adaptive(model).arms}
+    how: dict[str, Any] = {"max_len": max_len}
+    if relearn:
+        from aloex.apps.fuzz.relearn import relearned
+
+        how, about = {**how, "relearn": relearned}, {**about, "relearn": True}
+    return partial(adaptive.Adaptive, model, **how), about

@@ -21,7 +21,10 @@ def study(
     ] = None,
     mode: Annotated[
         list[str] | None,
-        typer.Option(help="Of a model: mixed, place, context, best, paper, adaptive."),
+        typer.Option(
+            help="Of a model: mixed, place, context, best, paper, adaptive, adaptive-relearn, "
+            "union (with libFuzzer)."
+        ),
     ] = None,
     models: Annotated[
         Path | None, typer.Option(help="A folder with files TARGET.METHOD.safetensors.")

@@ -11,5 +11,11 @@ def listed(text: str, option: str, kind: Callable[[str], Any] = int) -> tuple[An
     try:
         return tuple(kind(word) for word in text.split(","))
     except ValueError:
-        example = "10 or 1,3,10" if kind is int else "0.5 or 0,0.5,1"
+        example = "0.5 or 0,0.5,1" if kind is float else "10 or 1,3,10"
         raise InputError(f"{option} must be numbers such as {example}, got {text!r}") from None
+
+
+def whole_or_share(word: str) -> int | float:
+    """A whole number as such, for `listed`; what is below 1 stays as it is."""
+    number = float(word)
+    return int(number) if number >= 1 and number.is_integer() else number

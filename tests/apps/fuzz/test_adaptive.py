@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -17,9 +18,12 @@ from aloex.apps.fuzz.adaptive import Adaptive, Bandit, pack, rarity, unpack
 from aloex.apps.fuzz.byte_model import ByteModel, Settings
 from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.executor import Executor
+from aloex.apps.fuzz.learn import quality
 from aloex.apps.fuzz.learned import LearnedByte
 from aloex.apps.fuzz.mutators import Learner, Uniform, other_byte
 from aloex.apps.fuzz.operators import OPERATORS
+from aloex.apps.fuzz.relearn import corpus_of, relearned
+from aloex.apps.fuzz.seeds import hash_of
 from aloex.cli.main import app
 from aloex.errors import InputError
 from stats import assert_draws_match, randomised
@@ -213,6 +217,58 @@ def test_a_campaign_in_parts_is_as_one(stairs, whole, tmp_path):
         with open_in(out, stairs) as campaign:
             assert campaign.run(num_inputs=1050)
         assert found_in(out) == found_in(whole)
+
+
+def test_a_model_learned_again_is_learned_again_the_same(stairs, tmp_path, monkeypatch):
+    """Whole, in parts, and cut as if killed; what it is learned from are seeds and new edges."""
+    monkeypatch.setattr(adaptive, "POINTS", (100, 300))
+    asked = []
+
+    def relearn(law, inputs):
+        asked.append(inputs)
+        return jax.tree.map(lambda leaf: leaf * len(b"".join(inputs)) / 100, law)
+
+    def go(out: Path, *stops: int, **changed) -> list:
+        asked.clear()
+        mutator = Adaptive(model(), relearn=relearn, edits=EDITS, seed=1, max_len=100)
+        for stop in stops:
+            how = {"settings": {}, "batch": 100, "workers": 1, **changed}
+            with Campaign(stairs, mutator, SEEDS, out, **how) as campaign:
+                assert campaign.run(num_inputs=stop)
+        return found_in(out)
+
+    whole = go(tmp_path / "whole", 450)
+    assert len(asked) == 2 and len(asked[0]) < len(asked[1])
+    assert set(SEEDS) >= set(asked[0][:2])
+    news = [x["input"] for x in whole if isinstance(x, dict) and x["new_edges"]]
+    named = [hash_of(x) for x in asked[1]]
+    assert set(named) - set(map(hash_of, SEEDS)) <= set(news)
+    parts = go(tmp_path / "parts", 30, 130, 310, 450)
+    assert sorted(map(str, parts)) == sorted(map(str, whole))
+    content = (tmp_path / "whole/journal.jsonl").read_bytes()
+    (tmp_path / "whole/journal.jsonl").write_bytes(content[: int(0.9 * len(content))])
+    assert go(tmp_path / "whole", 450) == whole
+    plain = Adaptive(model(), edits=EDITS, seed=1, max_len=100)
+    with Campaign(stairs, plain, SEEDS, tmp_path / "plain", settings={}, batch=100) as campaign:
+        campaign.run(num_inputs=450)
+    assert found_in(tmp_path / "plain") != whole
+    with pytest.raises(InputError, match="to learn again after 100 mutants, batches must end"):
+        go(tmp_path / "other", 450, batch=70)
+
+
+def test_learning_again_leaves_the_first_model_and_helps():
+    net = randomised(ByteModel, Settings(hidden=8, embed_dim=2), seed=0, scale=0.5)
+    inputs = [b"aaaaaaaa", b"", b"aaaa"]
+    before = [np.array(leaf) for leaf in jax.tree.leaves(net)]
+    once, again = (relearned(net, inputs, num_steps=50) for _ in range(2))
+    for a, b, c in zip(before, *map(jax.tree.leaves, (net, once)), strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert c.shape == b.shape
+    jax.tree.map(np.testing.assert_array_equal, once, again)
+    corpus = corpus_of(inputs)
+    assert len(corpus) == 2 and corpus[1] == b"aaaa"
+    asked = lambda law: quality(law, corpus, num_bytes=64)[1.0]
+    assert asked(once) > asked(net)
 
 
 def test_mutants_start_from_what_had_new_edges(stairs, whole, tmp_path):

@@ -15,7 +15,7 @@ from aloex.apps.fuzz.contexts import AROUND, HOLE, REACH, WINDOW, Examples, cont
 from aloex.apps.fuzz.corpus import read_corpus
 from aloex.apps.fuzz.energy import ByteEnergy, SlotGibbs, SlotState
 from aloex.apps.fuzz.learn import RECIPES, learn, quality
-from aloex.apps.fuzz.mutators import draw
+from aloex.apps.fuzz.mutators import RandomEdits
 from aloex.apps.fuzz.resample import Resample
 from aloex.errors import InputError
 from aloex.kernels import run
@@ -126,7 +126,8 @@ def test_resampling_by_its_definition():
     seeds, model = [b"0123456789", bytes(range(100)), b"#"], tiny()
     mutator = Resample(model, seed=5, edits=(3, 20))
     mutants = mutator.mutate(seeds, 3, 30)
-    chance, ask = draw(5, (3, 20), 3, 30).value, compiled(model)
+    places = RandomEdits(seed=5, edits=(3, 20))
+    chance, ask = places.chances(seeds, 3, 30).value, compiled(model)
     for i in (0, 7, 29):
         data = np.frombuffer(bytearray(seeds[mutants.origin[i]]), np.uint8)
         for k, (at, value) in enumerate(mutants.edits(i)):

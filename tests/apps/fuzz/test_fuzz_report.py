@@ -168,12 +168,16 @@ def test_the_command(stairs, tmp_path, monkeypatch):
     for words, error in (
         ((), "library has no seeds; name a folder of inputs: --seeds FOLDER"),
         (
-            (*seeds, "--mutator", "best"),
-            "--mutator must be one of uniform, posmarg, learned, resample, adaptive, got 'best'",
+            (*seeds, "--mutator", "worst"),
+            "must be one of uniform, posmarg, learned, best, resample, adaptive, got 'worst'",
         ),
         ((*seeds, "--repair", "zip"), "--repair must be one of png, got 'zip'"),
         ((*seeds, "--edits", "1,x"), "--edits must be numbers such as 10 or 1,3,10, got '1,x'"),
-        ((*seeds, "--edits", "0"), "edits must be numbers of at least 1"),
+        (
+            (*seeds, "--edits", "0"),
+            "whole numbers from 1, or shares of a seed below 1, got (0.0,)",
+        ),
+        ((*seeds, "--edits", "1.5"), "edits must be whole numbers from 1"),
         ((*seeds, "--inputs", "-1"), "--inputs must not be negative, got -1"),
         ((*seeds, "--batch", "0"), "a batch must have at least one mutant, got 0"),
         ((*seeds, "--keep", "50", "--inputs", "9"), "none of the 1 seeds is"),

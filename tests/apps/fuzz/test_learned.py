@@ -181,6 +181,36 @@ def test_a_run_can_be_resumed(corpus, tmp_path):
         learn(files.split(0.5)[0], num_steps=3, folder=tmp_path / "parts", resume=True, **how)
 
 
+def test_the_best_settings_follow_from_what_is_known(tmp_path):
+    """By hand: half of a byte is known if log p = -log(256) / 2; noise is capped."""
+    with pytest.raises(InputError, match=r"does not tell how well .* --held-out 0\.1"):
+        learned.best(tiny())
+    for log_prob, known in ((-np.log(256) / 2, 0.5), (-0.0, 1.0), (-9.0, learned.MIN_KNOWN)):
+        tiny().save(tmp_path / "m", held_out=float(log_prob), seconds=7.0)
+        model = byte_model.load(tmp_path / "m")
+        assert model.settings.seconds == 7.0 and learned.known(model) == pytest.approx(known)
+        mutator = learned.best(model, seed=3)
+        assert mutator.edits == pytest.approx([s / known for s in learned.BEST_SHARES])
+        assert isinstance(mutator.choose, learned.Trusting)
+        assert mutator.choose.share == pytest.approx(known)
+    assert learned.best(model, edits=(2,)).edits == (2,)
+
+
+def test_trust_by_enumeration():
+    """Trusted with 0.25: a quarter of the values is always 7, the rest are the 255 others alike."""
+    n = 4 * 255
+    chance = (np.arange(n) + 0.5) / n
+    never = lambda edits: np.full(len(edits.chance), 7, np.uint8)
+    values = learned.Trusting(never, 0.25)(edits_at(3, 50, chance))
+    counts = np.bincount(values, minlength=256)
+    expected = np.full(256, 3)
+    expected[50], expected[7] = 0, 3 + 255
+    np.testing.assert_array_equal(counts, expected)
+    for share in (1.0, 1e-9):
+        values = learned.Trusting(never, share)(edits_at(3, 50, chance))
+        assert (values == 7).mean() == pytest.approx(1.0 if share == 1 else 1 / 255)
+
+
 def test_mistakes_are_told():
     for wrong, words in (
         ({"levels": ()}, "numbers from 0 to 1"),
@@ -214,9 +244,11 @@ def test_from_the_command_line(stairs, corpus, tmp_path):
     assert "inputs: 500 mutants of 20 seeds" in cli(*run, *by_model, "--out", tmp_path / "once")
     again = ("--mutator", "resample", "--model", model, "--out", tmp_path / "again")
     assert "inputs: 500 mutants of 20 seeds" in cli(*run, *again)
+    best = ("--mutator", "best", "--model", model, "--out", tmp_path / "best")
+    assert "inputs: 500 mutants of 20 seeds" in cli(*run[:-2], *best)
     other = cli(*run, *by_model, "--level", "0,1", "--out", tmp_path / "once")
     assert "levels" in other and "inputs: 500" not in other
     assert "needs --model FILE" in cli(*run, "--mutator", "learned")
-    assert "--model is for learned, resample, adaptive, not" in cli(*run, "--model", model)
+    assert "--model is for learned, best, resample, adaptive, not" in cli(*run, "--model", model)
     assert "such as 0.5 or 0,0.5,1, got 'much'" in cli(*run, *by_model, "--level", "much")
     assert "must end in .safetensors" in cli("learn", corpus, "--out", tmp_path / "model")

@@ -101,6 +101,18 @@ def test_one_edit_of_uniform_always_changes_the_seed():
     assert all(mutants.input(i) != SEEDS[mutants.origin[i]] for i in range(2000))
 
 
+def test_edits_as_a_share_of_the_bytes():
+    """By hand: of 10, 3, 7 and 1 bytes; what is kept does not count."""
+    asked, room = np.array([0.25, 0.25, 0.25, 0.25, 3]), np.array([10, 3, 7, 1, 1])
+    np.testing.assert_array_equal(mutators.count_edits(asked, room), [2, 1, 2, 1, 3])
+    for keep in (0, 2):
+        mutants = Uniform(edits=(0.25, 4), keep=keep).mutate(SEEDS, 0, 500)
+        shares = {i: max(1, round(0.25 * (len(x) - keep))) for i, x in enumerate(SEEDS)}
+        numbers = set(zip(mutants.origin.tolist(), np.diff(mutants.first).tolist(), strict=True))
+        usable = [i for i, x in enumerate(SEEDS) if len(x) > keep]
+        assert numbers == {(i, k) for i in usable for k in (shares[i], 4)}
+
+
 def test_the_current_value_can_be_allowed():
     mutants = RandomEdits(mutators.any_byte, edits=(1,)).mutate(SEEDS, 0, 20_000)
     same = sum(mutants.input(i) == SEEDS[mutants.origin[i]] for i in range(20_000))
@@ -131,6 +143,8 @@ def test_mistakes_are_told():
     for wrong, words in (
         ({"edits": ()}, "edits must be"),
         ({"edits": (1, 0)}, "edits must be"),
+        ({"edits": (1.5,)}, "edits must be"),
+        ({"edits": (float("inf"),)}, "edits must be"),
         ({"keep": -1}, "at least 0, got -1"),
         ({"seed": -1}, "not be negative, got -1"),
     ):

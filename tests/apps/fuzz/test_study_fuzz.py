@@ -55,12 +55,12 @@ def test_rows_of_a_study(target, tmp_path, monkeypatch):
 def test_lines_of_a_model(target, tmp_path):
     """Six modes; that a trial's laws were computed before changes nothing."""
     model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
-    model.save(tmp_path / "m.safetensors")
+    model.save(tmp_path / "m.safetensors", held_out=-2.0)
     lines = lambda *modes: study.model_lines(tmp_path / "m.safetensors", 100, (2,), modes)
     found = lines()
     assert [line[:3] for line in found] == [
-        *(("masked", m, 2) for m in ("mixed", "place", "context", "best")),
-        *(("masked", "paper", 100), ("masked", "adaptive", 0)),
+        *(("masked", m, 2) for m in ("mixed", "place", "context")),
+        *(("masked", "best", 0), ("masked", "paper", 100), ("masked", "adaptive", 0)),
     ]
     assert [line.mode for line in lines("best", "place")] == ["best", "place"]
     with pytest.raises(InputError, match="no mode 'worst'; choose of mixed, place, context, best"):
@@ -70,6 +70,34 @@ def test_lines_of_a_model(target, tmp_path):
     edges = lambda line, trial: [row["edges"] for row in bench.run(line, trial, (100, 200))]
     first = edges(found[0], 1)
     assert edges(found[0], 0) != first and edges(found[0], 1) == first
+
+
+def test_the_union_of_libfuzzer_and_a_model(target, tmp_path):
+    """Half of the inputs each, what they cover joined; the time to learn is told."""
+    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model.save(tmp_path / "m.safetensors", held_out=-2.0, seconds=9.0)
+    union, best = study.model_lines(tmp_path / "m.safetensors", 100, modes=["union", "best"])
+    assert union[:3] == ("libfuzzer+masked", "union", 0)
+    (row,) = study.Bench(target, workers=1).run(union, 1, (301,))
+    assert row["training_seconds"] == 9.0 and row["inputs"] == 301 and row["with_seeds"]
+    assert best.make is not None
+    with Executor(target, workers=1) as executor:
+        executor.run(list(SEEDS.values()))
+        executor.run(libfuzzer(target, 150, seed=2))
+        executor.run(best.make(1, 0).mutate(list(SEEDS.values()), 0, 151).inputs)
+        assert row["edges"] == executor.edges
+
+
+def test_seconds_with_those_to_learn():
+    row = lambda method, **more: {
+        **{"target": "t", "method": method, "mode": "m", "edits": 0, "inputs": 9},
+        **{"with_seeds": True, "seconds": 2.0, "edges": 5, **more},
+    }
+    rows = [row("uniform"), row("aloe", training_seconds=8.0), row("cd"), row("libfuzzer+cd")]
+    rows += [row("uniform", seconds=4.0), row("uniform", with_seeds=False, seconds=90.0)]
+    found = {key[0]: value for key, value in study_page._seconds(rows, "t", 9).items()}
+    assert found == {"uniform": 3.0, "aloe": 10.0}
+    assert len(study_page.figure(rows).axes) == 2
 
 
 def test_the_page_in_the_docs_shows_the_committed_rows():

@@ -15,20 +15,23 @@ Mutants start from an input x, a seed or one that had a new edge, with probabili
 
 so most often from one that goes where few went.
 
+The model may be learned again (`relearn.py`) after the first 1,000, 3,000, 10,000, ... mutants,
+from the seeds and what had new edges until then.
+
 All that is known is the sum of the notes on batches (`observe`, `learn`). Mutant i is a function of
 that, of the seed and of i.
 """
 
 import base64
+import copy
 import zlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
 from aloex.apps.fuzz.executor import Inputs, Outcomes, Status
-from aloex.apps.fuzz.learned import LearnedByte
 from aloex.apps.fuzz.mutators import (
     EDITS,
     Edits,
@@ -36,6 +39,7 @@ from aloex.apps.fuzz.mutators import (
     Repair,
     byte_of_another,
     check_options,
+    count_edits,
     generator,
     other_byte,
     repaired,
@@ -48,7 +52,24 @@ EXPLORE = 0.1  # share of choices that are uniform: what pays changes as coverag
 LEVELS, TEMPERATURES = (0.0, 0.5, 1.0), (1.0, 3.0)
 BLIND = {"uniform": other_byte, "posmarg": byte_of_another}
 
+POINTS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))  # mutants, to learn again after
+
 Note = dict[str, Any]  # plain JSON values
+
+
+@runtime_checkable
+class Laws(Protocol):
+    """What is asked of a model: `LearnedByte`, which is not named here as JAX loads slowly."""
+
+    model: Any
+    pairs: list[tuple[float, float]]  # levels and temperatures
+
+    def draw(self, edits: Edits, pair: Int[np.ndarray, " edits"]) -> UInt8[np.ndarray, " edits"]:
+        """Values by the laws of the pairs given."""
+        ...
+
+
+Relearn = Callable[[Any, Sequence[bytes]], Any]  # a model after some inputs
 
 
 class Bandit:
@@ -69,8 +90,9 @@ class Adaptive:
 
     Args:
         model: chooses bytes, beside `uniform` and `posmarg`; none if None.
+        relearn: how the model is learned again; never if None.
         seed: of all randomness.
-        edits: numbers of edits, an arm each.
+        edits: numbers of edits, or shares of the input below 1, an arm each.
         keep: bytes at the beginning that stay as they are.
         repair: what is done to a mutant at last.
         max_len: bytes that a mutant may have.
@@ -80,23 +102,24 @@ class Adaptive:
 
     def __init__(
         self,
-        model: LearnedByte | None = None,
+        model: Laws | None = None,
         *,
+        relearn: Relearn | None = None,
         seed: int = 0,
-        edits: tuple[int, ...] = EDITS,
+        edits: tuple[int | float, ...] = EDITS,
         keep: int = 0,
         repair: Repair | None = None,
         max_len: int = 1 << 20,
     ):
         check_options(seed, edits, keep)
-        self.model, self.seed, self.edits = model, seed, edits
+        self.first_model, self.relearn, self.seed, self.edits = model, relearn, seed, edits
         self.keep, self.repair, self.max_len = keep, repair, max_len
         self.forget()
 
     @property
     def arms(self) -> dict[str, list[str]]:
         """The names of all arms."""
-        pairs = [] if self.model is None else self.model.pairs
+        pairs = [] if self.first_model is None else self.first_model.pairs
         laws = [*BLIND, *(f"level {level}, temperature {t}" for level, t in pairs)]
         operators = [operator.__name__ for operator in OPERATORS]
         return {"law": laws, "edits": list(map(str, self.edits)), "operator": operators}
@@ -106,6 +129,9 @@ class Adaptive:
         self.bandits = [Bandit(len(names)) for names in self.arms.values()]
         self._edges: list[Int[np.ndarray, " edges"]] = []  # of each input to start from
         self._hits = np.zeros(0, np.int64)  # how many inputs had each edge
+        self.model = self.first_model
+        self._num_tried = 0
+        self._until = self._relearned = 0  # how many inputs there were to learn again from, and did
 
     def observe(self, outcomes: Outcomes, added: Sequence[int], mutants: Mutants | None) -> Note:
         """What is to be learned from a batch, of which the inputs `added` may be started from."""
@@ -133,23 +159,46 @@ class Adaptive:
                 bandit.won += won
                 bandit.tried += tried
         self._edges += map(unpack, note["edges"])
+        before, self._num_tried = self._num_tried, self._num_tried + sum(note.get("tried", [[]])[0])
+        self._pass_points(before)
         hits = unpack(note["hits"])
         size = max(len(hits), len(self._hits))
         self._hits = np.pad(self._hits, (0, size - len(self._hits)))
         self._hits[: len(hits)] += hits
 
+    def _pass_points(self, before: int) -> None:
+        passed = [p for p in POINTS if before < p <= self._num_tried]
+        if self.relearn is None or not passed:
+            return
+        require(
+            passed == [self._num_tried],  # else what was found until then depends on the batches
+            f"to learn again after {passed[0]} mutants, batches must end there; choose another "
+            "--batch, such as 100",
+        )
+        self._until = len(self._edges)
+
+    def _learn_again(self, seeds: Sequence[bytes]) -> None:
+        if self._until == self._relearned or self.first_model is None or self.relearn is None:
+            return
+        pairs = zip(seeds, self._edges[: self._until], strict=False)
+        inputs = [x for x, edges in pairs if len(edges)]
+        self.model = copy.copy(self.first_model)  # which may serve others
+        self.model.model = self.relearn(self.first_model.model, inputs)
+        self._relearned = self._until
+
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1, by what is known."""
+        self._learn_again(seeds)
         up_to = np.cumsum(self._starts(seeds))
         rngs = [generator(self.seed, i) for i in range(start, start + n)]
         choices = [bandit.choose(rng) for rng in rngs for bandit in self.bandits]
         arms = np.array(choices, np.int64).reshape(n, len(self.bandits))
         origin = np.searchsorted(up_to / up_to[-1], [rng.random() for rng in rngs], side="right")
-        num_edits = np.array(self.edits)[arms[:, 1]]
+        size = np.array([len(seeds[i]) for i in origin], np.int64)
+        num_edits = count_edits(np.array(self.edits)[arms[:, 1]], size - self.keep)
         chances = [rng.random((2, k)) for rng, k in zip(rngs, num_edits, strict=True)]
         where, which = np.concatenate([np.zeros((2, 0)), *chances], axis=1)
 
-        size = np.array([len(seeds[i]) for i in origin], np.int64)
         bounds = np.concatenate([[0], np.cumsum(size)])
         data = np.frombuffer(bytearray().join([seeds[i] for i in origin]), np.uint8)
         repeat = lambda of_mutants: np.repeat(of_mutants, num_edits)
@@ -180,14 +229,13 @@ class Adaptive:
 
     def _values(self, edits: Edits, law: Int[np.ndarray, " edits"]) -> UInt8[np.ndarray, " edits"]:
         values = np.empty(len(law), np.uint8)
-        only = lambda rows: Edits(edits.seeds, *(column[rows] for column in edits[1:]))
         for i, choose in enumerate(BLIND.values()):
             rows = law == i
             if rows.any():
-                values[rows] = choose(only(rows))
+                values[rows] = choose(edits.only(rows))
         rows = law >= len(BLIND)
         if self.model is not None and rows.any():
-            values[rows] = self.model.draw(only(rows), law[rows] - len(BLIND))
+            values[rows] = self.model.draw(edits.only(rows), law[rows] - len(BLIND))
         return values
 
     def _operate(

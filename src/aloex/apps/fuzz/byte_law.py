@@ -16,13 +16,15 @@ VERSION = 1  # of what a context is, and of the network
 
 @dataclass(frozen=True)
 class Settings:
-    """What a model file must know to rebuild its network."""
+    """What a model file must know: how to rebuild its network, and how well it was learned."""
 
     hidden: int = 384
     embed_dim: int = 16
     method: str = "masked"  # that it was learned by
     window: int = WINDOW
     version: int = VERSION
+    held_out: float | None = None  # log p of a byte not learned from, at the level that is best
+    seconds: float | None = None  # that it took to learn
 
 
 class ByteLaw(eqx.Module):
@@ -43,6 +45,11 @@ class ByteLaw(eqx.Module):
         x, (byte, offset, after) = example[:WINDOW], example[WINDOW:]
         return self(hide(key, x, level), offset, after)[byte]
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write a safetensors file, with the settings as JSON in its metadata."""
-        model_file.write(path, self, {"bytes": dataclasses.asdict(self.settings)})
+    def save(self, path: str | os.PathLike, **learned: float) -> None:
+        """Write a safetensors file, with the settings as JSON in its metadata.
+
+        Args:
+            learned: `held_out` and `seconds` of the settings, known when all is learned.
+        """
+        settings = dataclasses.replace(self.settings, **learned)
+        model_file.write(path, self, {"bytes": dataclasses.asdict(settings)})

@@ -11,9 +11,11 @@ learn a small corpus by heart, and say little beyond it.
 """
 
 import dataclasses
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -53,13 +55,15 @@ class Recipe:
     num_trajectories: int = 4
     num_kernel_steps: int = 1
     rate_ratio: float = 1.0  # of f's learning rate to that of q, for ADE
+    num_q_steps: int = 1  # to one of f, for ADE
 
 
 RECIPES = {
     "masked": Recipe(num_steps=5000, batch_size=512, learning_rate=1e-3),
     "aloe": Recipe(),
     "cd": Recipe(),
-    "ade": Recipe(learning_rate=1e-3, rate_ratio=0.2),  # with a larger ratio it diverges
+    # f must not outrun a sampler that learns by REINFORCE, or it grows without bound.
+    "ade": Recipe(num_steps=1500, rate_ratio=0.1, num_q_steps=3),
     "learn-and-fuzz": Recipe(num_steps=3000, batch_size=64, hidden=128),
     "rnn-ebm": Recipe(num_steps=3000, batch_size=64, hidden=128),
 }
@@ -104,7 +108,7 @@ def learn(
         folder=folder,
         resume=resume,
         config={
-            "model": dataclasses.asdict(settings),
+            "model": {k: v for k, v in vars(settings).items() if v is not None},
             **{name: value for name, value in vars(recipe).items() if name != "num_steps"},
             "corpus": corpus.fingerprint,
         },
@@ -130,7 +134,8 @@ def _begin(
         learner = CD(SlotGibbs(), num_kernel_steps=recipe.num_kernel_steps, optimizer_f=adam)
         return learner, learner.init(f), learned
     if method == "ade":
-        learner = ADE(optimizer=adam, rate_ratio=recipe.rate_ratio)
+        how = {"rate_ratio": recipe.rate_ratio, "num_q_steps": recipe.num_q_steps}
+        learner = ADE(optimizer=adam, **how)
         q0 = build_q0(recipe.hidden_q, key=key)
         return learner, learner.init(key, f, q0, cond_dim=COND_DIM), learned
     learner = ALOE(
@@ -142,6 +147,12 @@ def _begin(
         optimizer_q=adam,
     )
     return learner, learner.init(f, build_q(*sizes, key=key)), learned
+
+
+def seconds_of(folder: str | os.PathLike) -> float:
+    """How long the steps of a run took, whether it was stopped or not."""
+    rows = (Path(folder) / "metrics.jsonl").read_text().splitlines()
+    return round(sum(json.loads(row)["seconds"] for row in rows), 1)
 
 
 def log_prob_of_byte(model: ByteLaw, key, example, z=None):

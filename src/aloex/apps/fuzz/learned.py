@@ -8,9 +8,19 @@ each of the pairs is as likely. The law of a byte,
 
 is that of the seed: edits of one mutant do not see each other. So it is computed when it is first
 asked for and kept. What of the context is hidden is drawn once for each position and pair.
+
+How far is the model to be trusted, and how many edits? `best` settles both by how much of a byte
+can be known:
+
+    known = 1 - (-log p of a byte held out) / log 256,   1: the model is sure, 0: bytes are noise.
+
+An edit is the model's with this probability, else any other byte. A format with little to know,
+such as an entropy-coded stream, gains little by likely bytes, and is not broken by many edits.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import equinox as eqx
@@ -21,14 +31,15 @@ from jaxtyping import Array, Float, Int, UInt8, UInt16
 
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, context, hide
-from aloex.apps.fuzz.mutators import Edits, RandomEdits
-from aloex.errors import require
+from aloex.apps.fuzz.mutators import Edits, RandomEdits, other_byte
+from aloex.errors import InputError, require
 
 FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
 MAX_LAWS = 1 << 20  # kept: 512 MiB
 AT_ONCE = 1 << 18  # edits
 BATCH = 1024  # laws computed together
-TEMPERATURES = (1.0, 3.0, float("inf"))  # from likely bytes to any
+BEST_LEVELS, BEST_SHARES = (0.0, 0.5, 1.0), (0.005, 0.01, 0.02)
+MIN_KNOWN = 0.05  # also of a model that learned nothing
 POSITION_BITS, PAIR_BITS = 32, 8
 
 
@@ -41,6 +52,44 @@ def learned(
 ) -> RandomEdits:
     """Edits by a model; `how` as of `RandomEdits`: seed, edits, keep, repair."""
     return RandomEdits(LearnedByte(model, levels, temperatures), **how)
+
+
+def best(model: ByteLaw, **how) -> RandomEdits:
+    """Edits by a model as far as it is to be trusted; as many of the bytes as 1 / known tells."""
+    share = known(model)
+    how.setdefault("edits", tuple(part / share for part in BEST_SHARES))
+    return RandomEdits(Trusting(LearnedByte(model, BEST_LEVELS), share), **how)
+
+
+@dataclass(frozen=True)
+class Trusting:
+    """Chooses values as `choose` does with probability `share`, else any other byte."""
+
+    choose: Callable[[Edits], UInt8[np.ndarray, " edits"]]
+    share: float
+
+    def __call__(self, edits: Edits) -> UInt8[np.ndarray, " edits"]:
+        values = np.empty(len(edits.chance), np.uint8)
+        trusted = edits.chance < self.share
+        parts = (
+            (self.choose, trusted, edits.chance / self.share),
+            (other_byte, ~trusted, (edits.chance - self.share) / (1 - self.share or 1)),
+        )
+        for choose, rows, chance in parts:
+            if rows.any():
+                values[rows] = choose(edits._replace(chance=chance).only(rows))
+        return values
+
+
+def known(model: ByteLaw) -> float:
+    """How much of a byte the model knows, in (0, 1), by the files that were held out."""
+    log_prob = model.settings.held_out
+    if log_prob is None:
+        raise InputError(
+            "the model does not tell how well it knows files that it was not learned from; learn "
+            "it again with some held out: aloex fuzz learn CORPUS --held-out 0.1"
+        )
+    return min(max(1 + log_prob / math.log(256), MIN_KNOWN), 1.0)
 
 
 class LearnedByte:

@@ -4,7 +4,7 @@ Mutant i of a run is a function of the run's seed, of i and of the seeds it may 
 not matter in which batches the mutants are asked for:
 
     origin    uniform among the seeds that have a byte to change
-    edits     one of the numbers given, each as likely
+    edits     one of the numbers given, each as likely; below 1 a share of the seed's bytes
     position  uniform after the first `keep` bytes, drawn anew for each edit
     value     by the mutator: `other_byte`, `any_byte`, `byte_of_another` seed
 
@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 
 from aloex.apps.fuzz.executor import Inputs, Outcomes
 from aloex.errors import require
@@ -101,6 +101,10 @@ class Edits(NamedTuple):
     current: UInt8[np.ndarray, " edits"]
     chance: Float[np.ndarray, " edits"]
 
+    def only(self, rows: Bool[np.ndarray, " edits"]) -> "Edits":
+        """Some of them."""
+        return Edits(self.seeds, *(column[rows] for column in self[1:]))
+
 
 def any_byte(edits: Edits) -> UInt8[np.ndarray, " edits"]:
     """Uniform among all 256 values."""
@@ -134,7 +138,7 @@ class RandomEdits:
 
     choose: Callable[[Edits], UInt8[np.ndarray, " edits"]] = other_byte
     seed: int = 0
-    edits: tuple[int, ...] = EDITS
+    edits: tuple[int | float, ...] = EDITS
     keep: int = 0
     repair: Repair | None = None
 
@@ -144,13 +148,9 @@ class RandomEdits:
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
         room = np.array([len(x) - self.keep for x in seeds])
-        usable = np.flatnonzero(room > 0)
-        why = f"longer than the {self.keep} bytes to keep" if self.keep else "with a byte to change"
-        require(len(usable) > 0, f"mutants need a seed {why}; none of the {len(seeds)} seeds is")
-        chances = draw(self.seed, self.edits, start, n)
-        origin = usable[(len(usable) * chances.origin).astype(np.int64)]
-        chosen = [seeds[i] for i in origin]
-        data = np.frombuffer(bytearray().join(chosen), np.uint8)
+        chances = self.chances(seeds, start, n)
+        origin = chances.origin
+        data = np.frombuffer(bytearray().join([seeds[i] for i in origin]), np.uint8)
         bounds = np.concatenate([[0], np.cumsum((room + self.keep)[origin])])
 
         origins = np.repeat(origin, chances.num_edits)
@@ -162,6 +162,17 @@ class RandomEdits:
         first = np.concatenate([[0], np.cumsum(chances.num_edits)])
         return Mutants(inputs, origin, first, positions, values)
 
+    def chances(self, seeds: Sequence[bytes], start: int, n: int) -> "Chances":
+        """What is drawn for mutants start..start + n - 1 before any value is chosen."""
+        room = np.array([len(x) - self.keep for x in seeds])
+        usable = np.flatnonzero(room > 0)
+        why = f"longer than the {self.keep} bytes to keep" if self.keep else "with a byte to change"
+        require(len(usable) > 0, f"mutants need a seed {why}; none of the {len(seeds)} seeds is")
+        blocks = range(start // BLOCK, -(-(start + n) // BLOCK))
+        draw = partial(draw_block, self.seed, self.edits, usable, room)
+        parts = [draw(block, start, start + n) for block in blocks] or [draw(0, 0, 0)]
+        return Chances(*map(np.concatenate, zip(*parts, strict=True)))
+
 
 Uniform = partial(RandomEdits, other_byte)
 Posmarg = partial(RandomEdits, byte_of_another)
@@ -169,27 +180,28 @@ MUTATORS = {"uniform": Uniform, "posmarg": Posmarg}
 
 
 class Chances(NamedTuple):
-    """The random numbers of n mutants, all in [0, 1) but `num_edits`."""
+    """Whose mutants n are and how many edits they have; of the edits, numbers in [0, 1)."""
 
-    origin: Float[np.ndarray, " n"]
+    origin: Int[np.ndarray, " n"]
     num_edits: Int[np.ndarray, " n"]
     position: Float[np.ndarray, " edits"]
     value: Float[np.ndarray, " edits"]
 
 
-def draw(seed: int, edits: Sequence[int], start: int, n: int) -> Chances:
-    """The random numbers of mutants start..start + n - 1."""
-    blocks = range(start // BLOCK, -(-(start + n) // BLOCK))
-    parts = [draw_block(seed, tuple(edits), block, start, start + n) for block in blocks]
-    parts = parts or [draw_block(seed, tuple(edits), 0, 0, 0)]
-    return Chances(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def draw_block(seed: int, edits: tuple[int, ...], block: int, start: int, stop: int) -> Chances:
+def draw_block(
+    seed: int,
+    edits: Sequence[int | float],
+    usable: Int[np.ndarray, " usable"],
+    room: Int[np.ndarray, " seeds"],
+    block: int,
+    start: int,
+    stop: int,
+) -> Chances:
     """Those of one block that are also among mutants start..stop - 1."""
     rng = generator(seed, block)
-    origin = rng.random(BLOCK)
-    num_edits = np.array(edits)[(len(edits) * rng.random(BLOCK)).astype(np.int64)]
+    origin = usable[(len(usable) * rng.random(BLOCK)).astype(np.int64)]
+    asked = np.array(edits)[(len(edits) * rng.random(BLOCK)).astype(np.int64)]
+    num_edits = count_edits(asked, room[origin])
     first = np.concatenate([[0], np.cumsum(num_edits)])
     position, value = rng.random((2, first[-1]))
     of = np.clip([start - block * BLOCK, stop - block * BLOCK], 0, BLOCK)
@@ -197,16 +209,24 @@ def draw_block(seed: int, edits: tuple[int, ...], block: int, start: int, stop: 
     return Chances(origin[mutants], num_edits[mutants], position[rows], value[rows])
 
 
+def count_edits(
+    asked: Float[np.ndarray, " n"] | Int[np.ndarray, " n"], room: Int[np.ndarray, " n"]
+) -> Int[np.ndarray, " n"]:
+    """The numbers as they are; those below 1 are a share of the room, but at least one edit."""
+    share = np.maximum(1, np.round(asked * room))
+    return np.where(asked < 1, share, asked).astype(np.int64)
+
+
 def generator(seed: int, number: int) -> np.random.Generator:
     """Random numbers; the number is the high word of a counter: streams that never meet."""
     return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, number]))
 
 
-def check_options(seed: int, edits: Sequence[int], keep: int) -> None:
+def check_options(seed: int, edits: Sequence[int | float], keep: int) -> None:
     """What all mutators ask of their options."""
     require(seed >= 0, f"the seed must not be negative, got {seed}")
-    good = len(edits) > 0 and min(edits) >= 1
-    require(good, f"edits must be numbers of at least 1, got {edits}")
+    good = len(edits) > 0 and all(0 < k < 1 or (k >= 1 and float(k).is_integer()) for k in edits)
+    require(good, f"edits must be whole numbers from 1, or shares of a seed below 1, got {edits}")
     require(keep >= 0, f"the number of bytes to keep must be at least 0, got {keep}")
 
 

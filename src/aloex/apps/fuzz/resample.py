@@ -17,7 +17,7 @@ from jaxtyping import Array, Int, UInt8
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import context
 from aloex.apps.fuzz.executor import Inputs
-from aloex.apps.fuzz.mutators import Mutants, RandomEdits, Repair, any_byte, draw, repaired
+from aloex.apps.fuzz.mutators import Mutants, RandomEdits, Repair, any_byte, repaired
 
 NUM_EDITS = 100  # of each mutant, in the paper
 BATCH = 1024
@@ -29,14 +29,14 @@ class Resample:
 
     model: ByteLaw
     seed: int = 0
-    edits: tuple[int, ...] = (NUM_EDITS,)
+    edits: tuple[int | float, ...] = (NUM_EDITS,)
     keep: int = 0
     repair: Repair | None = None
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
-        plan = RandomEdits(any_byte, self.seed, self.edits, self.keep).mutate(seeds, start, n)
-        chance = draw(self.seed, self.edits, start, n).value
+        places = RandomEdits(any_byte, self.seed, self.edits, self.keep)
+        plan, chance = places.mutate(seeds, start, n), places.chances(seeds, start, n).value
         data = np.frombuffer(bytearray().join(seeds[i] for i in plan.origin), np.uint8)
         values, num_edits = plan.values.copy(), np.diff(plan.first)
         for k in range(max(num_edits, default=0)):

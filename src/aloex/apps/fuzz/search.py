@@ -17,6 +17,8 @@ from aloex.nets import Features, Linear, elu
 from aloex.samplers import AutoregressiveRNN, LocalSearch, PositionValue, Stop
 from aloex.spaces import Categorical
 
+MAX_STOP = 0.95  # bound on the probability to stop: without it searches give up editing
+
 
 class Reader(eqx.Module):
     """The condition in a few numbers: of what is around, and of where the slots are."""
@@ -68,5 +70,6 @@ def build_q(hidden: int, max_edits: int, *, key: Key[Array, ""]) -> LocalSearch:
     keys = jax.random.split(key, 5)
     sizes: dict[str, Any] = {"hidden": (hidden,), "cond_dim": hidden}
     editor = Given(PositionValue(SPACE, **sizes, key=keys[1]), Reader(hidden, key=keys[2]))
-    stop = Given(Stop(SPACE, **sizes, key=keys[3]), Reader(hidden, key=keys[4]))
+    stop = Stop(SPACE, **sizes, max_prob=MAX_STOP, key=keys[3])
+    stop = Given(stop, Reader(hidden, key=keys[4]))
     return LocalSearch(build_q0(hidden, key=keys[0]), editor, stop, max_edits)

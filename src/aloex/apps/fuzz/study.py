@@ -10,6 +10,7 @@ each number of inputs.
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ KEYS = ("target", "method", "mode", "edits", "inputs", "trial", "with_seeds")
 COUNTS = (300, 1000, 3000, 10_000)
 SWEEP = (1, 3, 10, 30, 100)  # edits of a mutant
 LEARNED = ("aloe", "cd", "ade", "rnn-ebm", "learn-and-fuzz", "masked")  # methods of `learn`
+ADAPTIVE = {"adaptive": None, "adaptive-relearn": True}  # whether the model is learned again
+UNION = "union"  # half of the inputs by libFuzzer, half by `best`, each on its own
 NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check
 NUM_CHECKED = 1000  # mutants of which it is told how many pass it
 CHUNK = 10_000  # mutants in memory
@@ -42,6 +45,7 @@ class Line(NamedTuple):
     mode: str  # how it chooses: "plain", or the name of a recipe
     edits: int  # 0: it decides itself
     make: Make | None = None  # None: a rival
+    training_seconds: float | None = None  # of its model
 
 
 def lines(methods: Iterable[str], sweep: Sequence[int] = SWEEP) -> list[Line]:
@@ -72,32 +76,35 @@ def model_lines(
     modes: Sequence[str] | None = None,
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
-    from aloex.apps.fuzz import adaptive, byte_model, learned, resample  # JAX loads slowly
+    from aloex.apps.fuzz import adaptive, byte_model, learned, relearn, resample  # JAX loads slowly
 
     law = byte_model.load(model)
-    edited = {
-        **{"mixed": (learned.LEVELS, (1.0,)), "place": ((0.0,), (1.0,))},
-        **{"context": ((1.0,), (1.0,)), "best": ((0.0, 0.5), learned.TEMPERATURES)},
-    }
+    levels = {"mixed": learned.LEVELS, "place": (0.0,), "context": (1.0,)}
 
     def of_mode(mode: str) -> list[Line]:
-        line = lambda edits, make: Line(law.settings.method, mode, edits, make)
+        method = law.settings.method if mode != UNION else f"libfuzzer+{law.settings.method}"
+        line = lambda edits, make: Line(method, mode, edits, make, law.settings.seconds)
         if mode == "paper":
             make = lambda seed, edits: resample.Resample(law, seed=seed, edits=(edits,))
             return [line(resample.NUM_EDITS, make)]
-        if mode == "adaptive":
+        if mode in ("best", UNION):
+            best = learned.best(law)  # its laws serve all trials
+            return [line(0, lambda seed, _: replace(best, seed=seed))]
+        if mode in ADAPTIVE:
             pairs = (adaptive.LEVELS, adaptive.TEMPERATURES)
             choose = learned.LearnedByte(law, *pairs, keep=False)
-            make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, max_len=max_len)
+            how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and relearn.relearned}
+            make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, **how)
             return [line(0, make)]
-        choose = learned.LearnedByte(law, *edited[mode])  # its laws serve all trials
+        choose = learned.LearnedByte(law, levels[mode])
         make = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
         return [line(edits, make) for edits in sweep]
 
-    known = (*edited, "paper", "adaptive")
+    known = (*levels, "best", "paper", *ADAPTIVE, UNION)
     for mode in modes or ():
         require(mode in known, f"no mode {mode!r}; choose of {', '.join(known)}")
-    return [line for mode in modes or known for line in of_mode(mode)]
+    usual = [mode for mode in known if mode != UNION and not ADAPTIVE.get(mode)]
+    return [line for mode in modes or usual for line in of_mode(mode)]
 
 
 def make(
@@ -140,11 +147,15 @@ class Bench:
 
     def run(self, line: Line, trial: int, counts: Sequence[int]) -> list[Row]:
         """The rows of a trial."""
-        head = {"target": self.target.name, "method": line.method, "mode": line.mode}
+        head: Row = {"target": self.target.name, "method": line.method, "mode": line.mode}
         head |= {"edits": line.edits, "trial": trial}
+        if line.training_seconds is not None:
+            head["training_seconds"] = line.training_seconds
         if line.make is None:
             return [head | row for n in counts for row in self._rival(line.method, trial, n)]
         mutator = line.make(trial, line.edits)
+        if line.mode == UNION:
+            return [head | self._union(mutator, trial, n) for n in counts]
         run = self._campaign if isinstance(mutator, Learner) else self._mutants
         return [head | row for row in run(mutator, counts)]
 
@@ -188,6 +199,16 @@ class Bench:
         with self._executor() as executor:
             executor.run(corpus)
             return [_row(executor.seen | self.covered, True, inputs=n, seconds=seconds)]
+
+    def _union(self, mutator: Mutator, trial: int, n: int) -> Row:
+        start = time.monotonic()
+        corpus, rest = RIVALS["libfuzzer"](self.target, n // 2, seed=trial + 1), n - n // 2
+        with self._executor() as executor:
+            executor.run(corpus)
+            for i in range(0, rest, CHUNK):
+                executor.run(mutator.mutate(self.seeds, i, min(CHUNK, rest - i)).inputs)
+            extra = {"inputs": n, "seconds": round(time.monotonic() - start, 3)}
+            return _row(executor.seen | self.covered, True, **extra)
 
     def _executor(self) -> Executor:
         return Executor(self.target, **self.limits)

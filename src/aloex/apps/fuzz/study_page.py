@@ -1,11 +1,13 @@
 """The study's page, docs/fuzz_study.md, and its figure, from the committed rows."""
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from aloex.apps.fuzz.compare import Key, best_edits, edges_of, table
+from aloex.apps.fuzz.study import LEARNED
 from aloex.apps.results import markdown
 
 Rows = list[dict[str, Any]]
@@ -14,6 +16,7 @@ COLOURS = {
     "aloe, adaptive": "#7a1f3d",
     "masked, adaptive": "#173a6b",
     "blind, adaptive": "#8a5aa8",
+    "libfuzzer+aloe": "#ff7043",
     "aloe": "#c2185b",
     "masked": "#2a6fbb",
     "cd": "#00897b",
@@ -38,13 +41,19 @@ draw from a model of the seeds: `masked` is a plain predictor of a byte from wha
 `aloe`, `cd` and `ade` are energies of blocks of up to four bytes given what is around them, learned
 by these methods, `learn-and-fuzz` is an LSTM that reads the bytes before. They are used in several
 modes, of which all but `paper` never draw the byte that was there: `place` with nothing known but
-the place of the byte, `context` with all 64 bytes around it, `mixed` with a random share of them,
-and `best` with none or half of them, at temperatures 1, 3 and infinity, drawn for each edit.
-`paper` is the paper's procedure: 100 bytes drawn one after the other, each given all around it.
+the place of the byte, `context` with all 64 bytes around it, `mixed` with a random share of them.
+`best` settles how far to trust the model by how much of a byte of held-out files it knows, known =
+1 - (-log p) / log 256: an edit is drawn from the model with this probability, with none, half or
+all around it believed, else it is any other byte, and 0.5, 1 or 2% / known of a seed's bytes are
+edited. `paper` is the paper's procedure: 100 bytes drawn one after the other, each given all around
+it.
 
 `adaptive` chooses among laws of bytes, numbers of edits and operators on whole inputs, by bandits
 that win with each new edge, and starts from inputs whose edges are rare. With a model it has its
-laws and those without one, as `blind` only the latter.
+laws and those without one, as `blind` only the latter. `adaptive-relearn` also learns the model
+again, after 1,000, 3,000, 10,000, ... inputs, from the seeds and what had new edges until then.
+`union`: libFuzzer makes half of the inputs and `best` the other half, each from the seeds, and what
+they cover is joined.
 
 ```sh
 for t in libpng openjpeg mpeg2dec; do
@@ -62,7 +71,8 @@ aloex fuzz page       # this page, from results/fuzz
 
 ![Edges over inputs](images/fuzz/study.png)
 
-*Mean over the trials, and the middle 80% of them; each method with what was best for it.*
+*Mean over the trials, and the middle 80% of them; each method with what was best for it. Below, the
+same over the seconds that it took, those to learn its model included, where they are known.*
 
 In short: after 10,000 inputs the mutators that adapt are ahead of all that do not, and of libFuzzer
 and AFL++, on every target; on OpenJPEG their trials scatter widely, and after 1,000 inputs they are
@@ -93,6 +103,13 @@ line's.
 
 {tables}
 
+## With the time it takes
+
+Seconds to make and run {inputs} inputs, on average, with those to learn the model; the machines of
+the rows differ, see `results/fuzz`.
+
+{seconds}
+
 ## How many edits
 
 Mean number of edges after {inputs} inputs, by the number of edits of a mutant. No number is best
@@ -121,6 +138,7 @@ def render(rows: Rows) -> str:
         commands="\n".join(sorted({row["command"] for row in rows})),
         tables="\n\n".join(table(rows, n) for n in shown),
         inputs=f"{swept:,}",
+        seconds=_times(rows, swept),
         sweep=_sweep(rows, swept, "edges", ".0f"),
         passing=_sweep(rows, swept, "passing", ".1%"),
     )
@@ -129,6 +147,29 @@ def render(rows: Rows) -> str:
 def _swept(counts: list[int]) -> int:
     """The number of inputs for which there are all lines."""
     return SWEPT if SWEPT in counts else counts[-1]
+
+
+def _seconds(rows: Rows, target: str, inputs: int) -> dict[Key, float]:
+    """Mean seconds of each line, with its training; left out if that is not known."""
+    found = defaultdict(list)
+    for row in rows:
+        told = "training_seconds" in row or not set(row["method"].split("+")) & set(LEARNED)
+        if told and (row["target"], row["inputs"], row["with_seeds"]) == (target, inputs, True):
+            total = row["seconds"] + row.get("training_seconds", 0.0)
+            found[row["method"], row["mode"], row["edits"]].append(total)
+    return {key: float(np.mean(values)) for key, values in found.items()}
+
+
+def _times(rows: Rows, inputs: int) -> str:
+    """Seconds and edges of each line at its best number of edits."""
+    lines = []
+    for target in dict.fromkeys(row["target"] for row in rows):
+        found, seconds = edges_of(rows, target, inputs), _seconds(rows, target, inputs)
+        for key in sorted(best_edits(found).values(), key=lambda key: -np.mean(found[key])):
+            if key in seconds:
+                edges = f"{np.mean(found[key]):.0f}"
+                lines.append([target, f"{key[0]}, {key[1]}", f"{seconds[key]:.1f}", edges])
+    return markdown(["", "", "seconds", "edges"], lines)
 
 
 def _sweep(rows: Rows, inputs: int, column: str, form: str) -> str:
@@ -147,26 +188,40 @@ def _sweep(rows: Rows, inputs: int, column: str, form: str) -> str:
 
 
 def figure(rows: Rows) -> Figure:
-    """Edges over inputs, a panel per target."""
+    """Edges over inputs, a panel per target, and below them edges over seconds."""
     targets = list(dict.fromkeys(row["target"] for row in rows))
-    picture = Figure(figsize=(4.2 * len(targets), 4.2), layout="constrained")
-    axes = picture.subplots(1, len(targets), squeeze=False)[0]
-    for ax, target in zip(axes, targets, strict=True):
+    picture = Figure(figsize=(4.2 * len(targets), 7.6), layout="constrained")
+    axes = picture.subplots(2, len(targets), squeeze=False)
+    for (above, below), target in zip(axes.T, targets, strict=True):
         counts = sorted({row["inputs"] for row in rows if row["target"] == target})
         found = {n: edges_of(rows, target, n) for n in counts}
+        seconds = {n: _seconds(rows, target, n) for n in counts}
         for key in _best_of_each_method(found[_swept(counts)]):
             at = [n for n in counts if key in found[n]]
-            kind = {"color": COLOURS.get(_name(*key[:2]), "black"), "label": _label(*key)}
-            ax.plot(at, [np.mean(found[n][key]) for n in at], marker="o", ms=3, **kind)
-            low, high = np.transpose([np.quantile(found[n][key], [0.1, 0.9]) for n in at])
-            ax.fill_between(at, low, high, color=kind["color"], alpha=0.15, lw=0)
-        ax.set(title=target, xscale="log", xlabel="inputs")
-        ax.legend(
-            fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2
+            _curve(above, key, at, [found[n][key] for n in at])
+            timed = [n for n in at if key in seconds[n]]
+            _curve(below, key, [seconds[n][key] for n in timed], [found[n][key] for n in timed])
+        above.set(title=target, xscale="log", xlabel="inputs")
+        below.set(xscale="log", xlabel="seconds, with learning")
+        below.legend(
+            *above.get_legend_handles_labels(),
+            **{"fontsize": 8, "frameon": False, "ncols": 2},
+            **{"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)},
         )
+    for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel("edges, with those of the seeds")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("edges, with those of the seeds")
     return picture
+
+
+def _curve(ax: Any, key: Key, at: list, edges: list[list[int]]) -> None:
+    if not at:
+        return
+    kind = {"color": COLOURS.get(_name(*key[:2]), "black"), "label": _label(*key)}
+    ax.plot(at, [np.mean(values) for values in edges], marker="o", ms=3, **kind)
+    low, high = np.transpose([np.quantile(values, [0.1, 0.9]) for values in edges])
+    ax.fill_between(at, low, high, color=kind["color"], alpha=0.15, lw=0)
 
 
 def _best_of_each_method(found: dict[Key, list[int]]) -> list[Key]:
@@ -179,7 +234,7 @@ def _best_of_each_method(found: dict[Key, list[int]]) -> list[Key]:
 
 
 def _name(method: str, mode: str) -> str:
-    return f"{method}, {mode}" if mode == "adaptive" else method
+    return f"{method}, {mode}" if mode.startswith("adaptive") else method
 
 
 def _label(method: str, mode: str, edits: int) -> str:
