@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from aloex.cli.numbers import listed
+from aloex.cli.numbers import listed, whole_or_share
 from aloex.errors import InputError
 
 
@@ -29,11 +29,16 @@ def study(
     models: Annotated[
         Path | None, typer.Option(help="A folder with files TARGET.METHOD.safetensors.")
     ] = None,
-    edits: Annotated[str, typer.Option(help="Edits of a mutant, each a line.")] = "1,3,10,30,100",
+    edits: Annotated[
+        str, typer.Option(help="Edits of a mutant, or shares of its bytes below 1, each a line.")
+    ] = "1,3,10,30,100",
     inputs: Annotated[str, typer.Option(help="When to read off the coverage.")] = (
         "300,1000,3000,10000"
     ),
     trials: Annotated[int, typer.Option(help="Repeats with other seeds of randomness.")] = 10,
+    first_trial: Annotated[
+        int, typer.Option(help="The first of these seeds: others than a method was tuned with.")
+    ] = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for one input.")] = 1.0,
     memory: Annotated[int, typer.Option(help="MiB that an input may allocate.")] = 2048,
     workers: Annotated[int | None, typer.Option(help="Processes; default: all cores.")] = None,
@@ -48,7 +53,8 @@ def study(
     from aloex.apps.fuzz.target import Target
     from aloex.apps.results import read
 
-    sweep, counts = listed(edits, "--edits"), listed(inputs, "--inputs")
+    sweep = listed(edits, "--edits", whole_or_share)
+    counts = listed(inputs, "--inputs")
     wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, "blind"]
     by_model = [name for name in wanted if name in comparison.LEARNED]
     if by_model and models is None:
@@ -65,7 +71,8 @@ def study(
             if method or (models and file.exists()):  # one that is asked for is missed
                 todo += comparison.model_lines(file, loaded.max_len, sweep, mode)
         tell = lambda line, name=loaded.name: print(f"{name}: {line}", file=sys.stderr, flush=True)
-        comparison.make(loaded, todo, out, trials=trials, counts=counts, tell=tell, **limits)
+        how = {"trials": trials, "first_trial": first_trial, "counts": counts, "tell": tell}
+        comparison.make(loaded, todo, out, **how, **limits)
     print(table(read(out), max(counts)))
 
 

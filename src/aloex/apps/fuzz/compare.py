@@ -9,7 +9,7 @@ from scipy.stats import mannwhitneyu
 
 from aloex.apps.results import markdown
 
-Key = tuple[str, str, int]  # method, mode, edits
+Key = tuple[str, str, int | float]  # method, mode, edits
 
 
 class Versus(NamedTuple):
@@ -59,10 +59,17 @@ def table(rows: list[dict[str, Any]], inputs: int) -> str:
             edges, (p_value, a12) = found[key], versus(found[key], found[best[0]])
             against = [f"{p_value:.2g}", f"{a12:.2f}"] if key != best[0] else ["", ""]
             spread = f"{np.mean(edges):.1f} ± {_error(edges):.1f}"
-            lines.append([f"{key[0]}, {key[1]}", key[2] or "", spread, len(edges), *against])
+            lines.append(
+                [f"{key[0]}, {key[1]}", number_of_edits(key[2]), spread, len(edges), *against]
+            )
         head = [f"{target}, {inputs} inputs", "edits", "edges", "trials", "p", "A12"]
         parts.append(markdown(head, lines))
     return "\n\n".join(parts)
+
+
+def number_of_edits(edits: int | float) -> str:
+    """As it is said: 30, 2% of the bytes, nothing if the mutator decides."""
+    return f"{edits:.0%}" if 0 < edits < 1 else str(edits or "")
 
 
 def _error(values: list[int]) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 from aloex.apps.fuzz.target import Target
 from aloex.errors import AloexError, InputError
 
-SECONDS_PER_RUN = 0.05  # on average, and a minute: after that the fuzzer is taken to be stuck
+SECONDS_PER_RUN = 0.01  # on average, and a minute: after that the fuzzer is taken to be stuck
 MAX_STARTS = 200
 AFL_RUNS_OF_A_SEED = 8  # to see whether it behaves the same each time
 

@@ -34,7 +34,7 @@ NUM_JUNK = 200  # random inputs, which tell what lies before a target's first ch
 NUM_CHECKED = 1000  # mutants of which it is told how many pass it
 CHUNK = 10_000  # mutants in memory
 
-Make = Callable[[int, int], Mutator]  # from the trial's seed and the number of edits
+Make = Callable[[int, int | float], Mutator]  # from the trial's seed and the number of edits
 Row = dict[str, Any]
 
 
@@ -43,12 +43,12 @@ class Line(NamedTuple):
 
     method: str
     mode: str  # how it chooses: "plain", or the name of a recipe
-    edits: int  # 0: it decides itself
+    edits: int | float  # below 1: a share of the bytes; 0: it decides itself
     make: Make | None = None  # None: a rival
     training_seconds: float | None = None  # of its model
 
 
-def lines(methods: Iterable[str], sweep: Sequence[int] = SWEEP) -> list[Line]:
+def lines(methods: Iterable[str], sweep: Sequence[int | float] = SWEEP) -> list[Line]:
     """The lines of methods by name: the mutators for every number of edits, the rivals once."""
     found = []
     for name in methods:
@@ -72,7 +72,7 @@ def blind_line(max_len: int) -> Line:
 def model_lines(
     model: Path,
     max_len: int,
-    sweep: Sequence[int] = SWEEP,
+    sweep: Sequence[int | float] = SWEEP,
     modes: Sequence[str] | None = None,
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
@@ -113,6 +113,7 @@ def make(
     summary: Path,
     *,
     trials: int,
+    first_trial: int = 0,
     counts: Sequence[int] = COUNTS,
     tell: Callable[[str], None] = lambda line: None,
     **limits: Any,
@@ -121,9 +122,10 @@ def make(
     counts = sorted(counts)
     require(len(counts) > 0 and counts[0] >= 1, f"numbers of inputs must be positive, got {counts}")
     require(trials >= 1, f"there must be at least one trial, got {trials}")
+    require(first_trial >= 0, f"trials are numbered from 0, got {first_trial} for the first")
     there = {tuple(r[k] for k in KEYS) for r in results.read(summary)} if summary.exists() else ()
     bench = Bench(target, **limits)
-    for trial in range(trials):
+    for trial in range(first_trial, first_trial + trials):
         for line in todo:
             wanted = [(target.name, *line[:3], n, trial, True) for n in counts]
             if all(key in there for key in wanted):
