@@ -82,8 +82,8 @@ bandits do as well. On OpenJPEG those with a model are ahead of those without, a
 little with `aloe`; the number of trials was not fixed beforehand. `aloe` and `masked` are level
 there. After 100,000 inputs they are ahead of libFuzzer in every trial on libpng and mpeg2dec, which
 are too few for a p below 0.05; on OpenJPEG, where libFuzzer locked up, and for AFL++, such runs are
-still to be made, and `masked, adaptive` has a single trial of that length. How `adaptive` works was chosen by looking at these same targets, so another one
-may gain less.
+still to be made, and `masked, adaptive` has a single trial of that length. How `adaptive` works was
+chosen by looking at these same targets, so another one may gain less.
 
 Of the mutators without feedback, `best` is ahead of all that know nothing on libpng, with either
 model, though not of `cd` in the paper's way by more than chance. On OpenJPEG and mpeg2dec it is
