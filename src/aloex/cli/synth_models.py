@@ -1,0 +1,61 @@
+"""`aloex synth train`, `eval`: the networks that write programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+train = typer.Typer(
+    help="Train the networks that write programs.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Out = Annotated[Path, typer.Option(help="Folder of the run.")]
+Steps = Annotated[int, typer.Option(help="Training steps; the rate falls to 0 along them.")]
+Rate = Annotated[float, typer.Option(help="The largest learning rate.")]
+Size = Annotated[str, typer.Option(help="full, or tiny for a try.")]
+Seed = Annotated[int, typer.Option(help="Of the tasks and the first weights.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")]
+Seconds = Annotated[float | None, typer.Option(help="Save and stop after so long.")]
+Threads = Annotated[int, typer.Option(help="Threads that make tasks.")]
+Every = Annotated[int, typer.Option(help="Steps between checkpoints.")]
+
+
+@train.command("q0")
+def train_q0(
+    out: Out,
+    model: Annotated[str, typer.Option(help="paper (LSTMs) or best (attention).")] = "best",
+    steps: Steps = 20_000,
+    batch: Annotated[int, typer.Option(help="Tasks for a step.")] = 4096,
+    learning_rate: Rate = 1e-3,
+    size: Size = "full",
+    seed: Seed = 100,
+    fewer: Annotated[
+        float, typer.Option(help="Share of the tasks shown with 1 to 3 public pairs.")
+    ] = 0.0,
+    start: Annotated[
+        Path | None, typer.Option(help="A model or run whose weights to begin with.")
+    ] = None,
+    resume: Resume = False,
+    seconds: Seconds = None,
+    threads: Threads = 8,
+    checkpoint_every: Every = 2000,
+) -> None:
+    """Train a q0 on fresh tasks."""
+    from aloex.apps.synth.models.train import train_q0  # JAX loads slowly
+
+    train_q0(
+        out,
+        model=model,
+        size=size,
+        num_steps=steps,
+        batch_size=batch,
+        learning_rate=learning_rate,
+        seed=seed,
+        fewer=fewer,
+        start=start,
+        resume=resume,
+        seconds=seconds,
+        num_threads=threads,
+        checkpoint_every=checkpoint_every,
+    )
+    print(f"model: {out / 'model.safetensors'}\nmetrics: {out / 'metrics.jsonl'}")
