@@ -18,6 +18,7 @@ app.command("tasks")(synth_study.tasks)
 app.command("study")(synth_study.study)
 app.command("page")(synth_study.page)
 app.add_typer(synth_models.train, name="train")
+app.command("eval")(synth_models.evaluate)
 
 SHOWN = 50  # rows on the screen
 

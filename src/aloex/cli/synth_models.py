@@ -1,9 +1,12 @@
 """`aloex synth train`, `eval`: the networks that write programs."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from aloex.errors import require
 
 train = typer.Typer(
     help="Train the networks that write programs.", no_args_is_help=True, rich_markup_mode=None
@@ -59,3 +62,26 @@ def train_q0(
         checkpoint_every=checkpoint_every,
     )
     print(f"model: {out / 'model.safetensors'}\nmetrics: {out / 'metrics.jsonl'}")
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="A model file, or the folder of its run.")],
+    tasks: Annotated[int, typer.Option(help="How many tasks of the set, from its first.")] = 1000,
+    of: Annotated[str, typer.Option("--set", help="test or validation.")] = "test",
+    public: Annotated[int, typer.Option(help="Public pairs of each task.")] = 4,
+    prune: Annotated[
+        bool | None,
+        typer.Option(help="Drop what does not write the outputs; default: for best only."),
+    ] = None,
+) -> None:
+    """Top-1 Beam-1, Top-1 Beam-10 and Top-10 Beam-10 on frozen tasks, as JSON."""
+    from aloex.apps.synth.models import evaluate as measure
+    from aloex.apps.synth.models import q0
+    from aloex.apps.synth.tasks import frozen
+
+    require(tasks > 0, f"--tasks must be positive, got {tasks}")
+    net, settings = q0.load(model)
+    pruned = settings["model"] == "best" if prune is None else prune
+    search = measure.by_beam(net, prune=pruned)
+    row = measure.evaluate(search, frozen(of)[:tasks], num_public=public)
+    print(json.dumps({**settings, "set": of, "prune": pruned, **row}))

@@ -49,7 +49,7 @@ def test_numbers_stand_for_expressions(program):
     assert detokenize(made.tokens[0].tolist()) == program
     host.canonicalise(row)
     assert (row == numbered(canonical(program))).all()
-    for i in range(len(tokenize(program))):
+    for i in range(len(tokenize(program))):  # of 4 expressions at most, so never FULL
         assert made.states[0, i] == state_after(made.tokens[0, :i].tolist())
 
 

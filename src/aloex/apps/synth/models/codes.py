@@ -4,14 +4,19 @@ There are 369 positions: 9 ConstPos, then 20 patterns (11 constants, 9 regexes) 
 2 ends. An expression is a number, too: 0 for none, 1 to 11 for a ConstStr, 12 + 369 p1 + p2 for a
 SubStr. A program is a row of 10 of them, padded with 0. `EXPR_TOKENS` and `EXPR_LENGTH` give the
 tokens of each, `CANON` and `RANK` say how positions are written and ordered in canonical form.
+
+The automaton of `dsl.mask` has one more state here, `FULL`: after the last expression that there is
+room for, where only eos may follow. So programs of up to that many expressions are the whole
+language, and the probabilities of a q0 add up to 1.
 """
 
 import numpy as np
 
 from aloex.apps.synth.dsl import CONSTANTS, REGEXES, ConstPos, ConstTok, Pos, RegexTok
 from aloex.apps.synth.dsl.canonical import canonical, order
+from aloex.apps.synth.dsl.mask import ALLOWED, NEXT, STATES
 from aloex.apps.synth.dsl.syntax import MAX_K, SubStr
-from aloex.apps.synth.dsl.tokens import INDEX, MAX_EXPR_TOKENS, tokenize
+from aloex.apps.synth.dsl.tokens import EOS, INDEX, MAX_EXPR_TOKENS, tokenize
 
 NUM_CHARS, NUM_KS = len(CONSTANTS), 2 * MAX_K + 1
 NUM_PATTERNS = NUM_CHARS + len(REGEXES)
@@ -69,3 +74,15 @@ CANON = _canon()
 RANK = np.empty(NUM_POS, np.int32)
 RANK[sorted(range(NUM_POS), key=lambda i: order(POSITIONS[i]))] = np.arange(NUM_POS)
 EXPR_TOKENS, EXPR_LENGTH = _expr_tokens()
+
+AFTER, FULL = STATES.index("after"), len(STATES)
+
+
+def _with_full(table: np.ndarray) -> np.ndarray:
+    """A table by states, with a row more for FULL."""
+    row = np.where(np.arange(table.shape[1]) == EOS, table[AFTER], 0)
+    return np.concatenate([table, row[None]])
+
+
+FOLLOWING = _with_full(NEXT)
+MASKS = {mode: _with_full(table.astype(np.float32)) for mode, table in ALLOWED.items()}

@@ -7,12 +7,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
-from aloex.apps.synth.dsl.mask import ALLOWED, NEXT, START, STATES
+from aloex.apps.synth.dsl.mask import START, STATES
 from aloex.apps.synth.dsl.syntax import CONSTANTS, MAX_K
 from aloex.apps.synth.dsl.tokens import BAR, EOS, INDEX, MAX_EXPR_TOKENS
-from aloex.apps.synth.models.codes import FIRST_SUBSTR, NUM_CHARS, NUM_KS, NUM_POS
+from aloex.apps.synth.models.codes import (
+    AFTER,
+    FIRST_SUBSTR,
+    FOLLOWING,
+    FULL,
+    MASKS,
+    NUM_CHARS,
+    NUM_KS,
+    NUM_POS,
+)
 
-DONE, AFTER, P2 = STATES.index("done"), STATES.index("after"), STATES.index("p2")
+DONE, P2 = STATES.index("done"), STATES.index("p2")
 CHAR_CODES = np.array([ord(char) for char in CONSTANTS])
 T_INT, T_CONSTSTR, T_CONSTPOS = INDEX["0"], INDEX["ConstStr"], INDEX["ConstPos"]
 T_REGEXTOK, T_START = INDEX["RegexTok"], INDEX["Start"]
@@ -23,7 +32,7 @@ def allowed_log_probs(
 ) -> Float[Array, "*n tokens"]:
     """Log probabilities of the tokens that the grammar allows; -inf for the others."""
     # By a product: on a GPU it is cheaper than a gather for each token.
-    rows = jax.nn.one_hot(states, len(STATES)) @ ALLOWED[mode].astype(np.float32)
+    rows = jax.nn.one_hot(states, len(FOLLOWING)) @ MASKS[mode]
     return jax.nn.log_softmax(jnp.where(rows > 0.5, logits.astype(jnp.float32), -jnp.inf), axis=-1)
 
 
@@ -43,7 +52,8 @@ class Partial(NamedTuple):
     state: Integer[Array, ""]  # of the grammar
     slot: Integer[Array, ""]  # tokens of the expression in the making
     prefix: Integer[Array, " slots"]  # these tokens, then 0
-    pointers: Integer[Array, " pairs"]  # characters written
+    pointers: Integer[Array, " pairs"]  # characters written by whole expressions
+    before: Integer[Array, " pairs"]  # the same, without the expression that has just become whole
     anchors: Integer[Array, " pairs"]  # gaps of p1 once it is known, else -1
     codes: Integer[Array, " expressions"]  # those that are whole
     fits: Bool[Array, ""]  # all that is written is a prefix of the outputs shown
@@ -63,6 +73,7 @@ def empty(num_pairs: int, max_expressions: int) -> Partial:
         slot=zero,
         prefix=zeros(MAX_EXPR_TOKENS),
         pointers=zeros(num_pairs),
+        before=zeros(num_pairs),
         anchors=zeros(num_pairs) - 1,
         codes=zeros(max_expressions),
         fits=jnp.ones((), bool),
@@ -72,25 +83,26 @@ def empty(num_pairs: int, max_expressions: int) -> Partial:
 def advance(partial: Partial, token: Integer[Array, ""], seen: Seen) -> Partial:
     """The program with one more token, which the grammar allows there; pad changes nothing."""
     ends = (token == BAR) | (token == EOS)
-    stays = partial.done
+    adds = ~ends & ~partial.done
     slots = jnp.arange(MAX_EXPR_TOKENS)
-    prefix = jnp.where((slots == partial.slot) & ~ends & ~stays, token, partial.prefix)
-    state = jnp.where(stays, DONE, jnp.asarray(NEXT)[partial.state, token])
-    code = number(prefix)
+    prefix = jnp.where((slots == partial.slot) & adds, token, partial.prefix)
+    state = jnp.asarray(FOLLOWING)[partial.state, token]
     anchors = jnp.where(state == P2, seen.gaps[:, position(prefix[1:6])], partial.anchors)
-    written, fits = write(code, partial.pointers, seen)
-    whole = ends & ~stays
-    at = jnp.sum(partial.codes > 0)
+    whole, at = adds & (state == AFTER), jnp.sum(partial.codes > 0)
+    code = number(prefix)
+    written, same = write(code, partial.pointers, seen)
+    pointers = jnp.where(whole, written, partial.pointers)
     places = jnp.arange(partial.codes.size)
     return Partial(
-        last=jnp.where(stays, partial.last, token),
-        state=state,
-        slot=jnp.where(ends, 0, partial.slot + ~stays),
-        prefix=jnp.where(whole, 0, prefix),
-        pointers=jnp.where(whole, written, partial.pointers),
-        anchors=jnp.where(whole, -1, anchors),
+        last=jnp.where(partial.done, partial.last, token),
+        state=jnp.where(whole & (at == places.size - 1), FULL, state),
+        slot=jnp.where(ends, 0, partial.slot + adds),
+        prefix=jnp.where(ends, 0, prefix),
+        pointers=pointers,
+        before=jnp.where(ends, pointers, partial.before),
+        anchors=jnp.where(ends, -1, anchors),
         codes=jnp.where((places == at) & whole, code, partial.codes),
-        fits=partial.fits & (fits | ~whole) & ((token != EOS) | stays | at_end(written, seen)),
+        fits=partial.fits & (same | ~whole) & ((token != EOS) | at_end(pointers, seen)),
     )
 
 

@@ -103,7 +103,7 @@ class Guided(eqx.Module):
         """The log probabilities of the next token of one program."""
         prefix = self.writer.prefix(partial.prefix, partial.slot)
         logits = self.writer(
-            memory, prefix[None], partial.slot[None], partial.pointers[None], partial.anchors[None]
+            memory, prefix[None], partial.slot[None], partial.before[None], partial.anchors[None]
         )[0]
         return carried, allowed_log_probs(logits, partial.state, self.mode)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aloex.apps.synth.dsl.mask import NEXT, START
+from aloex.apps.synth.dsl.mask import START
 from aloex.apps.synth.dsl.syntax import MAX_EXPRESSIONS, MAX_K
 from aloex.apps.synth.generate import (
     MAX_INPUT,
@@ -29,6 +29,8 @@ from aloex.apps.synth.models.codes import (
     EXPR_LENGTH,
     EXPR_TOKENS,
     FIRST_SUBSTR,
+    FOLLOWING,
+    FULL,
     NUM_KS,
     NUM_POS,
     RANK,
@@ -114,7 +116,7 @@ def canonicalise(codes):
 
 def trace(codes, gaps, traced: "Traced") -> None:
     """Fill the tokens of programs and, for each token, what has been executed before it."""
-    _trace(codes, gaps, EXPR_TOKENS, EXPR_LENGTH, NEXT, *traced)
+    _trace(codes, gaps, EXPR_TOKENS, EXPR_LENGTH, FOLLOWING, *traced)
 
 
 class Traced(NamedTuple):
@@ -149,6 +151,8 @@ def _trace(codes, gaps, expr_tokens, expr_length, following, tokens, states, poi
             last = x + 1 == codes.shape[1] or codes[task, x + 1] == 0
             for i in range(size + 1):
                 token = expr_tokens[code, i] if i < size else T_EOS if last else BAR
+                if i == size and x + 1 == codes.shape[1]:
+                    state = FULL
                 tokens[task, at + i], states[task, at + i] = token, state
                 state = following[state, token]
             for e in range(gaps.shape[1]):

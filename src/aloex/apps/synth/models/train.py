@@ -4,6 +4,7 @@ Step i is a function of the state, the seed and i, so a run that was stopped goe
 not been; but saving rounds the optimizer's moments (`checkpoint`), so where it was saved matters.
 """
 
+import json
 import time
 from collections.abc import Callable
 from functools import cache
@@ -26,6 +27,7 @@ from aloex.learning.run_folder import RunFolder
 from aloex.learning.updates import apply_gradients
 
 WARM_UP = 500  # steps
+TRAINED = ("train_examples", "train_seconds")  # what a model file tells of its training
 Loss = Callable[[PyTree, Any], tuple[Float[Array, ""], NamedTuple]]
 
 
@@ -73,7 +75,9 @@ def train_q0(
     net = q0.build(settings, seed)
     if start is not None:
         net, found = q0.load(start)
-        require(found == settings, f"{start} holds {found}, not {settings}")
+        same = all(found[name] == value for name, value in settings.items())
+        require(same, f"{start} holds {found}, not {settings}")
+        settings |= {"before": {name: found[name] for name in TRAINED}}
     batcher = Batcher(batch_size, seed, net.mode == "clean", fewer).check()
     config = {"learning_rate": learning_rate, "batch_size": batch_size, "fewer": fewer}
     config |= {"num_steps": num_steps, "start": None if start is None else str(start)}
@@ -133,21 +137,24 @@ class Run(NamedTuple):
                 files.append_metrics([row])
                 bar.update(row, _note(row))
                 if step // checkpoint_every > saved // checkpoint_every:
-                    state, saved = self.save(step, state), step
+                    state, saved = self.save(step, state, files), step
                 over = signals.received or late()
             if saved < step:
-                state = self.save(step, state)
+                state = self.save(step, state, files)
             if step < self.num_steps:
                 bar.say(f"saved at step {step} of {self.num_steps}; go on with --resume")
             if signals.received:
                 raise Stopped("stopped", step, state)
         return state[0]
 
-    def save(self, step: int, state: tuple[PyTree, PyTree]) -> tuple[PyTree, PyTree]:
-        """Write the checkpoint and the model; the state as it is in the files."""
+    def save(self, step: int, state: tuple[PyTree, PyTree], files: RunFolder):
+        """Write the checkpoint and the model; returns the state as it is in the files."""
         model, moments = state[0], checkpoint.rounded(state[1])
         checkpoint.save(self.folder, step, model, moments)
-        q0.save(self.folder / "model.safetensors", model, self.settings)
+        rows = [json.loads(line) for line in files.metrics_path.read_text().splitlines()]
+        trained = (step * self.batch_size, round(sum(row["seconds"] for row in rows), 1))
+        settings = {**self.settings, **dict(zip(TRAINED, trained, strict=True))}
+        q0.save(self.folder / "model.safetensors", model, settings)
         return model, moments
 
     def _open(self, resume: bool, state) -> tuple[RunFolder, Any, int]:
