@@ -15,12 +15,13 @@ from aloex.apps.synth.models import host
 from aloex.apps.synth.models.beam import Found, beam_search
 from aloex.apps.synth.models.codes import NUM_POS
 from aloex.apps.synth.models.grammar import Seen
+from aloex.apps.synth.models.joint_beam import Edited, joint_search
 from aloex.apps.synth.tasks import NUM_PUBLIC, Task
 from aloex.errors import require
 
 MAX_INPUT, MAX_OUTPUT = 20, 50
 CHUNK = 500  # tasks at once
-Search = Callable[[Seen, int], Found]  # with a beam's width
+Search = Callable[[Seen, int], Found | Edited]  # with a beam's width
 
 
 class Texts(NamedTuple):
@@ -85,7 +86,7 @@ def evaluate(
     return {"public_examples": num_public, "n_tasks": len(tasks), **shares, "seconds": seconds}
 
 
-def top(texts: Texts, found: Found, k: int, num_public: int) -> np.ndarray:
+def top(texts: Texts, found: Found | Edited, k: int, num_public: int) -> np.ndarray:
     """For each task whether one of the first k programs that fit is right."""
     passed = texts.passed(np.asarray(found.codes))
     fit = passed[:, :, :num_public].all(axis=2) & np.isfinite(np.asarray(found.log_prob))
@@ -96,3 +97,8 @@ def top(texts: Texts, found: Found, k: int, num_public: int) -> np.ndarray:
 def by_beam(model: Any, *, prune: bool) -> Search:
     """A q0 alone."""
     return lambda seen, width: beam_search(model, seen, width=width, prune=prune)
+
+
+def by_joint_beam(model: Any, editor: Any, *, prune: bool) -> Search:
+    """A q0 and its editor."""
+    return lambda seen, width: joint_search(model, editor, seen, width=width, prune=prune)

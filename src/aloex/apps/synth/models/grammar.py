@@ -102,7 +102,9 @@ def advance(partial: Partial, token: Integer[Array, ""], seen: Seen) -> Partial:
         before=jnp.where(ends, pointers, partial.before),
         anchors=jnp.where(ends, -1, anchors),
         codes=jnp.where((places == at) & whole, code, partial.codes),
-        fits=partial.fits & (same | ~whole) & ((token != EOS) | at_end(pointers, seen)),
+        fits=partial.fits
+        & (jnp.all(same | ~seen.shown) | ~whole)
+        & (jnp.all(at_end(pointers, seen) | ~seen.shown) | (token != EOS)),
     )
 
 
@@ -126,8 +128,8 @@ def number(prefix: Integer[Array, " slots"]) -> Integer[Array, ""]:
 
 def write(
     code: Integer[Array, ""], pointers: Integer[Array, " pairs"], seen: Seen
-) -> tuple[Integer[Array, " pairs"], Bool[Array, ""]]:
-    """The pointers after an expression, and whether it wrote what the shown outputs have there."""
+) -> tuple[Integer[Array, " pairs"], Bool[Array, " pairs"]]:
+    """The pointers after an expression, and whether it wrote what the outputs have there."""
     is_const = code < FIRST_SUBSTR
     p1, p2 = jnp.divmod(jnp.maximum(code - FIRST_SUBSTR, 0), NUM_POS)
     char = jnp.asarray(CHAR_CODES)[jnp.clip(code - 1, 0, NUM_CHARS - 1)]
@@ -144,11 +146,33 @@ def write(
         return jnp.all((copied == expected) | (i >= size))
 
     fits = jax.vmap(same)(seen.inputs, seen.outputs, low, pointers, size)
-    after = jnp.minimum(pointers + size, seen.outputs.shape[1])
-    return after, jnp.all(fits | ~seen.shown)
+    return jnp.minimum(pointers + size, seen.outputs.shape[1]), fits
 
 
-def at_end(pointers: Integer[Array, " pairs"], seen: Seen) -> Bool[Array, ""]:
-    """Whether the shown outputs are written to their ends."""
-    lengths = jnp.sum(seen.outputs > 0, axis=1)
-    return jnp.all((pointers == lengths) | ~seen.shown)
+def at_end(pointers: Integer[Array, " pairs"], seen: Seen) -> Bool[Array, " pairs"]:
+    """Whether the outputs are written to their ends."""
+    return pointers == jnp.sum(seen.outputs > 0, axis=1)
+
+
+class Written(NamedTuple):
+    """What a program does, before each of its expressions and after the last."""
+
+    pointers: Integer[Array, "places pairs"]
+    fits: Bool[Array, "places pairs"]  # so far
+    right: Bool[Array, " pairs"]  # the whole output
+
+
+def run(codes: Integer[Array, " expressions"], seen: Seen) -> Written:
+    """Run a program on all pairs."""
+
+    def step(carry, code):
+        pointers, fits = carry
+        after, same = write(code, pointers, seen)
+        there = code > 0
+        return (jnp.where(there, after, pointers), fits & (same | ~there)), carry
+
+    num_pairs = len(seen.outputs)
+    begin = jnp.zeros(num_pairs, jnp.int32), jnp.ones(num_pairs, bool)
+    end, before = jax.lax.scan(step, begin, codes)
+    pointers, fits = (jnp.concatenate([a, b[None]]) for a, b in zip(before, end, strict=True))
+    return Written(pointers, fits, fits[-1] & at_end(pointers[-1], seen) & (codes[0] > 0))

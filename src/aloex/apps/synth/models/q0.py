@@ -35,15 +35,15 @@ def build(settings: dict[str, Any], seed: int = 0) -> Q0:
 
 def save(path: Path, model: Any, settings: dict[str, Any]) -> None:
     """Write a model with its weights in float16: it computes in bfloat16 anyway."""
-    model_file.write(path, _cast(model, jnp.float16), settings)
+    model_file.write(path, cast(model, jnp.float16), settings)
 
 
 def load(path: Path) -> tuple[Q0, dict[str, Any]]:
     """A q0 and its settings, from a file or from the folder of its run."""
     path = path / "model.safetensors" if path.is_dir() else path
-    model, settings = model_file.read(path, lambda s: _cast(build(s), jnp.float16))
-    return _cast(model, jnp.float32), settings
+    model, settings = model_file.read(path, lambda s: cast(build(s), jnp.float16))
+    return cast(model, jnp.float32), settings
 
 
-def _cast(model: Any, dtype: Any) -> Any:
+def cast(model: Any, dtype: Any) -> Any:
     return jax.tree.map(lambda a: a.astype(dtype) if eqx.is_inexact_array(a) else a, model)

@@ -131,7 +131,7 @@ class Run(NamedTuple):
                     infos.append(info)
                 row = _row(step, infos)
                 passed = time.monotonic() - start
-                row["examples_per_second"] = round((step - first) * self.batch_size / passed)
+                row["examples_per_second"] = int((step - first) * self.batch_size / passed)
                 row["starved"] = round((feed.waited - waited) / passed, 3)
                 row["seconds"] = round(passed, 3)
                 files.append_metrics([row])
@@ -200,7 +200,6 @@ def _columns(infos: list[Any]) -> dict[str, np.ndarray]:
 
 
 def _note(row: dict[str, Any]) -> str:
-    return (
-        f", tokens {row['token_accuracy']:.1%}, exact {row['exact']:.1%}, "
-        f"{row['examples_per_second']:,} examples/s, {row['starved']:.0%} waiting for tasks"
-    )
+    """All but the step, the loss and the time."""
+    shown = {name: row[name] for name in row if name not in ("step", "loss", "seconds")}
+    return "".join(f", {name} {value:,}" for name, value in shown.items())
