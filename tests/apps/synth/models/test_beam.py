@@ -1,6 +1,5 @@
 """Beam search, sampling and evaluation, against lists of all programs of one expression."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,7 +30,7 @@ def model():
     return stats.randomised(q0.Seq2Seq, hidden=8, num_layers=1, scale=0.7)
 
 
-@eqx.filter_jit
+@stats.compiled
 def log_prob_of_all(model, seen):
     """Of the first task: log q0 of every program, by following its tokens."""
     memory = model.encode(seen.inputs, seen.outputs, seen.shown)

@@ -14,7 +14,7 @@ from aloex.apps.synth.models.beam import beam_search
 from aloex.apps.synth.models.codes import EXPR_LENGTH, EXPR_TOKENS, FIRST_SUBSTR
 from aloex.apps.synth.models.editor_file import build_editor
 from aloex.apps.synth.tasks import frozen
-from stats import assert_draws_match, assert_mean_matches
+from stats import assert_draws_match, assert_mean_matches, compiled, randomised
 
 
 def padded(program):
@@ -117,13 +117,16 @@ def settings(kind, model):
 def pair(request):
     """A q0 and an editor, and some tasks."""
     texts = evaluate.encode([task.examples for task in frozen("validation")[:3]])
-    start = q0.build(settings("q0", request.param))
+    start, editor = (
+        randomised(lambda key, f=f, kind=kind: f(settings(kind, request.param)), scale=0.2)
+        for f, kind in ((q0.build, "q0"), (build_editor, "editor"))
+    )
     head = lambda q0: q0.head.bias if request.param == "paper" else q0.writer.head.bias
     start = eqx.tree_at(head, start, head(start).at[1].add(3.0))  # short programs
-    return start, build_editor(settings("editor", request.param), 1), texts.seen(3)
+    return start, editor, texts.seen(3)
 
 
-@eqx.filter_jit
+@compiled
 def log_edit(start, editor, seen, programs, choices, exprs):
     """log q of edits [tasks, rows], all tokens at once."""
     memory = editor.prepare(start.encode(seen.inputs, seen.outputs, seen.shown))
@@ -147,7 +150,7 @@ def test_edits_are_scored_as_they_are_written(pair):
         np.isfinite(reading.log_choice), edits.allowed(jnp.asarray(PROGRAMS))
     )
 
-    @eqx.filter_jit
+    @compiled
     def follow(start, editor, seen, reading, tokens):
         memory = editor.prepare(start.encode(seen.inputs, seen.outputs, seen.shown))
 
@@ -206,8 +209,8 @@ def test_an_editor_that_stops_changes_nothing(pair):
     start, editor, seen = pair
     where = lambda editor: editor.chooser.stop.bias
     stops = eqx.tree_at(where, editor, where(editor) + 1000.0)
-    before = beam_search(start, seen, width=5)
-    found = joint_beam.joint_search(start, stops, seen, width=5)
+    before = beam_search(start, seen, width=1)
+    found = joint_beam.joint_search(start, stops, seen, width=1, max_edits=1)
     np.testing.assert_array_equal(found.codes, before.codes)
     assert (found.num_edits == 0).all()
 
@@ -217,7 +220,7 @@ def test_a_step_of_training_with_several_trajectories(pair):
     start, editor, _ = pair
     batch = train_editor.EditBatcher(8, 5, start.mode == "clean")(0)
     loss = train_editor.EditorLoss(start, jax.random.key(0), 3)
-    grads, info = eqx.filter_jit(eqx.filter_grad(loss, has_aux=True))(editor, batch)
+    grads, info = compiled(eqx.filter_grad(loss, has_aux=True))(editor, batch)
     assert all(np.isfinite(a).all() for a in jax.tree.leaves(grads))
     assert 1 <= info.ess <= 3
     assert 0 <= info.num_edits <= 10 and np.isfinite(info.loss)

@@ -14,6 +14,7 @@ from aloex.apps.synth.models.feed import Batcher
 from aloex.apps.synth.models.grammar import Seen, advance, empty
 from aloex.apps.synth.models.host import find_gaps
 from aloex.errors import CheckpointError, InputError
+from stats import compiled, randomised
 
 SETTINGS = {name: {"kind": "q0", "model": name, "size": "tiny"} for name in q0.KINDS}
 
@@ -34,10 +35,10 @@ def test_the_gradient_of_an_lstm_is_that_of_its_loop():
 @pytest.mark.parametrize("name", q0.KINDS)
 def test_steps_give_what_scoring_gives(name):
     """Also: the mask leaves only what the grammar allows, and that adds up to 1."""
-    model = q0.build(SETTINGS[name])
+    model = randomised(lambda key: q0.build(SETTINGS[name]), scale=0.2)
     part = Batcher(32, seed=9, canonical=model.mode == "clean", fewer=0.5).check()(0)[0]
     part = jax.tree.map(jnp.asarray, part)
-    log_probs = eqx.filter_jit(lambda m, part: m.log_probs(part))(model, part)
+    log_probs = compiled(lambda m, part: m.log_probs(part))(model, part)
     allowed = MASKS[model.mode][part.programs.states] > 0
     np.testing.assert_array_equal(np.isfinite(log_probs), allowed)
     np.testing.assert_allclose(np.exp(log_probs).sum(axis=-1), 1, rtol=1e-5)
@@ -46,7 +47,7 @@ def test_steps_give_what_scoring_gives(name):
     find_gaps(np.asarray(part.inputs), gaps)
     seen = Seen(part.inputs, part.outputs, part.shown, jnp.asarray(gaps))
 
-    @eqx.filter_jit
+    @compiled
     def follow(model, seen, tokens):
         memory = model.encode(seen.inputs, seen.outputs, seen.shown)
 

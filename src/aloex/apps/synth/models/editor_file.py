@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from aloex.apps.synth.models.editor import Editor
 from aloex.apps.synth.models.guided_editor import GuidedEditor
-from aloex.apps.synth.models.q0 import cast
+from aloex.apps.synth.models.q0 import cast, file_of
 from aloex.errors import require
 from aloex.learning import model_file
 
@@ -38,6 +38,5 @@ def build_editor(settings: dict[str, Any], seed: int = 0) -> Editor | GuidedEdit
 
 def load_editor(path: Path) -> tuple[Editor | GuidedEditor, dict[str, Any]]:
     """An editor and its settings, from a file or from the folder of its run."""
-    path = path / "model.safetensors" if path.is_dir() else path
-    model, settings = model_file.read(path, lambda s: cast(build_editor(s), jnp.float16))
+    model, settings = model_file.read(file_of(path), lambda s: cast(build_editor(s), jnp.float16))
     return cast(model, jnp.float32), settings

@@ -1,5 +1,6 @@
 """The two q0 by name, in sizes for work and for tests, and as files."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,18 @@ def save(path: Path, model: Any, settings: dict[str, Any]) -> None:
 
 def load(path: Path) -> tuple[Q0, dict[str, Any]]:
     """A q0 and its settings, from a file or from the folder of its run."""
-    path = path / "model.safetensors" if path.is_dir() else path
-    model, settings = model_file.read(path, lambda s: cast(build(s), jnp.float16))
+    model, settings = model_file.read(file_of(path), lambda s: cast(build(s), jnp.float16))
     return cast(model, jnp.float32), settings
+
+
+def file_of(path: Path) -> Path:
+    """A model file, or the one in the folder of a run."""
+    return path / "model.safetensors" if path.is_dir() else path
+
+
+def fingerprint(path: Path) -> str:
+    """Tells one model file from another, wherever it is."""
+    return hashlib.sha256(file_of(path).read_bytes()).hexdigest()[:16]
 
 
 def cast(model: Any, dtype: Any) -> Any:

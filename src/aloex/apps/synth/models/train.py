@@ -80,7 +80,7 @@ def train_q0(
         settings |= {"before": {name: found[name] for name in TRAINED}}
     batcher = Batcher(batch_size, seed, net.mode == "clean", fewer).check()
     config = {"learning_rate": learning_rate, "batch_size": batch_size, "fewer": fewer}
-    config |= {"num_steps": num_steps, "start": None if start is None else str(start)}
+    config |= {"num_steps": num_steps, "start": None if start is None else q0.fingerprint(start)}
     run = Run(folder, settings, config, seed, num_steps, batch_size, learning_rate, seconds)
     run.fit(net, q0_loss, batcher, resume=resume, **loop)
 

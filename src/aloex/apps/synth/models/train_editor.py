@@ -92,7 +92,7 @@ class EditorLoss(eqx.Module):
         seen = batch.seen(NUM_PUBLIC)
         memory = fixed.encode(seen.inputs, seen.outputs, seen.shown)
         draw = lambda key: sample(fixed, memory, seen, jax.random.split(key, tasks))
-        starts = jnp.stack([draw(key) for key in jax.random.split(key_start, n)], axis=1)
+        starts = jax.lax.map(draw, jax.random.split(key_start, n)).swapaxes(0, 1)
         every = batch.seen(batch.inputs.shape[1])
         is_right = lambda x, seen: jnp.all(run(x, seen).right)
         solved = jax.vmap(jax.vmap(is_right, in_axes=(0, None)))(starts, every)
@@ -180,7 +180,11 @@ def train_editor(
     if isinstance(editor, GuidedEditor) and isinstance(fixed, q0.Guided):
         editor = editor.begin_like(fixed)
     loss = EditorLoss(fixed, jax.random.key(seed), num_trajectories)
-    config = {"q0": str(q0_path), "learning_rate": learning_rate, "batch_size": batch_size}
+    config = {
+        "q0": q0.fingerprint(q0_path),
+        "learning_rate": learning_rate,
+        "batch_size": batch_size,
+    }
     config |= {"num_trajectories": num_trajectories, "num_steps": num_steps}
     run = Run(folder, settings, config, seed, num_steps, batch_size, learning_rate, seconds)
     run.fit(
