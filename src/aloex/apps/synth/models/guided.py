@@ -23,7 +23,7 @@ from aloex.apps.synth.dsl import VOCABULARY
 from aloex.apps.synth.dsl.tokens import BAR, MAX_EXPR_TOKENS
 from aloex.apps.synth.models.feed import Part
 from aloex.apps.synth.models.grammar import Partial, allowed_log_probs
-from aloex.apps.synth.models.layers import Attention, Embed, FeedForward, Norm
+from aloex.apps.synth.models.layers import Attention, Embed, FeedForward, Norm, max_of
 from aloex.nets import Linear
 
 NUM_TOKENS = len(VOCABULARY)
@@ -265,4 +265,4 @@ def pool(x: Float[Array, "pairs n width"], shown: Bool[Array, " pairs"]):
     """Mean and maximum over the pairs shown, side by side."""
     here = shown[:, None, None]
     mean = jnp.sum(jnp.where(here, x, 0), axis=0) / jnp.sum(shown).astype(x.dtype)
-    return jnp.concatenate([mean, jnp.max(jnp.where(here, x, -jnp.inf), axis=0)], axis=-1)
+    return jnp.concatenate([mean, max_of(x, shown)], axis=-1)

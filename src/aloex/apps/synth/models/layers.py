@@ -21,6 +21,18 @@ def half(model):
     return jax.tree.map(cast, model)
 
 
+def max_of(x: Float[Array, "n *rest"], live: Bool[Array, " n"]) -> Float[Array, "*rest"]:
+    """The maximum over the live ones of the first axis.
+
+    The gradient goes to the first that attains it. That of `jnp.max` looks for entries equal to
+    the maximum, and is 0 / 0 where a compiler computes them twice and rounds differently.
+    """
+    live = live.reshape(-1, *(1,) * (x.ndim - 1))
+    best = jnp.argmax(jnp.where(live, jax.lax.stop_gradient(x), -jnp.inf), axis=0)
+    winner = jnp.arange(len(x)).reshape(live.shape) == best
+    return jnp.sum(jnp.where(winner, x, 0), axis=0)
+
+
 class Embed(eqx.Module):
     """A vector for each symbol, by a product: its gradient needs no scattered sums."""
 

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Integer, Key
 from aloex.apps.synth.dsl import VOCABULARY
 from aloex.apps.synth.models.feed import Part
 from aloex.apps.synth.models.grammar import Partial, allowed_log_probs
-from aloex.apps.synth.models.layers import Embed, LSTMs, State
+from aloex.apps.synth.models.layers import Embed, LSTMs, State, max_of
 from aloex.nets import Linear
 
 NUM_TOKENS = len(VOCABULARY)
@@ -51,7 +51,7 @@ class Seq2Seq(eqx.Module):
         pairs = jnp.concatenate(
             [self.read_input(flat(inputs)), self.read_output(flat(outputs))], axis=-1
         ).reshape(*shown.shape, -1)
-        return jnp.max(jnp.where(shown[..., None], pairs, -jnp.inf), axis=1)
+        return jax.vmap(max_of)(pairs, shown)
 
     def log_probs(self, part: Part) -> Float[Array, "n time tokens"]:
         """Of every next token, given the tokens of the program before it."""
