@@ -41,7 +41,7 @@ class Linear(eqx.Module):
         draw = lambda key, shape: jax.random.uniform(key, shape, minval=-bound, maxval=bound)
         self.weight, self.bias = draw(key_weight, (n_out, n_in)), draw(key_bias, (n_out,))
 
-    def __call__(self, h: Float[Array, " n_in"]) -> Float[Array, " n_out"]:
+    def __call__(self, h: Float[Array, "*n n_in"]) -> Float[Array, "*n n_out"]:
         return h @ self.weight.T + self.bias
 
 

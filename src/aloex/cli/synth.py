@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from aloex.cli import synth_study
+from aloex.cli import synth_models, synth_study
 from aloex.errors import require
 
 app = typer.Typer(
@@ -17,6 +17,8 @@ app = typer.Typer(
 app.command("tasks")(synth_study.tasks)
 app.command("study")(synth_study.study)
 app.command("page")(synth_study.page)
+app.add_typer(synth_models.train, name="train")
+app.command("eval")(synth_models.evaluate)
 
 SHOWN = 50  # rows on the screen
 

@@ -42,10 +42,10 @@ class Progress:
         if self.bar is not None:
             self.bar.stop()
 
-    def update(self, row: dict[str, Any]) -> None:
-        """Show a row of metrics: `step`, then the loss and whatever else."""
+    def update(self, row: dict[str, Any], note: str = "") -> None:
+        """Show a row of metrics: `step`, then the loss and whatever else; a note beside it."""
         name, value = next((name, value) for name, value in row.items() if name != "step")
-        loss = f"{name} {np.mean(value):.4g}"  # of many problems, their mean
+        loss = f"{name} {np.mean(value):.4g}{note}"  # of many problems, their mean
         if self.bar is not None:
             self.bar.update(self.task, description="training", completed=row["step"], loss=loss)
         elif self.enabled:

@@ -27,7 +27,7 @@ except ImportError:
 
 def compiled(function):
     """The function itself compiled, not what a type checker wrapped around it."""
-    return njit(cache=True, inline="never")(inspect.unwrap(function))
+    return njit(cache=True, inline="never", nogil=True)(inspect.unwrap(function))
 
 
 NUM_EXAMPLES, MAX_INPUT, MAX_OUTPUT = 10, 20, 50

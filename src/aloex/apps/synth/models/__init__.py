@@ -1,0 +1,1 @@
+"""Networks that write programs: q0, the editor, beam search."""

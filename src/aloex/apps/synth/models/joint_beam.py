@@ -1,0 +1,102 @@
+"""A beam over q0 and edits together: x_0 by q0, then up to 10 edits, the best of all kept.
+
+After q0's own beam each round of edits takes the best choices of all beams of a task, then writes
+the new expressions token by token. A beam that chose to stop stays and competes with its log
+probability. Programs that were reached in several ways count once, with the sum of them.
+"""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Integer
+
+from aloex.apps.synth.dsl.tokens import MAX_EXPR_TOKENS
+from aloex.apps.synth.models import edits
+from aloex.apps.synth.models.beam import Beams, beam_search, widen
+from aloex.apps.synth.models.editor import Reading
+from aloex.apps.synth.models.grammar import DONE, Seen
+from aloex.apps.synth.models.layers import half
+
+
+class Edited(NamedTuple):
+    """The best programs of each task, the best first, and how they came about."""
+
+    codes: Integer[Array, "*tasks width expressions"]
+    log_prob: Float[Array, "*tasks width"]  # -inf where there is none
+    num_edits: Integer[Array, "*tasks width"]
+    start: Integer[Array, "*tasks width expressions"]  # q0's program
+    stopped: Bool[Array, "*tasks width"]
+
+
+@eqx.filter_jit
+def joint_search(
+    q0: Any, editor: Any, seen: Seen, *, width: int, prune: bool = False, max_edits: int = 10
+) -> Edited:
+    """The most probable programs after edits; `prune` is for q0's beam alone."""
+    found = beam_search(q0, seen, width=width, prune=prune)
+    q0, editor = half(q0), half(editor)
+    memory = editor.prepare(q0.encode(seen.inputs, seen.outputs, seen.shown))
+    none = jnp.isneginf(found.log_prob)
+    begin = Edited(found.codes, found.log_prob, jnp.zeros(none.shape, jnp.int32), found.codes, none)
+    body = lambda carry: (carry[0] + 1, _edit(editor, memory, seen, carry[1]))
+    goes_on = lambda carry: (carry[0] < max_edits) & ~jnp.all(carry[1].stopped)
+    _, beams = jax.lax.while_loop(goes_on, body, (0, begin))
+    return jax.vmap(_merge)(beams)
+
+
+def _edit(editor, memory, seen: Seen, beams: Edited) -> Edited:
+    """One round of edits."""
+    reading = editor.read(memory, seen, beams.codes)
+    return jax.vmap(lambda *task: _edit_one(editor, *task))(memory, seen, beams, reading)
+
+
+def _edit_one(editor, memory, seen: Seen, beams: Edited, reading: Reading) -> Edited:
+    """The same for one task."""
+    width = beams.log_prob.size
+    stays = jnp.where(jnp.arange(edits.NUM_CHOICES) == edits.STOP, 0.0, -jnp.inf)
+    log_choice = jnp.where(beams.stopped[:, None], stays, reading.log_choice)
+    log_prob, best = jax.lax.top_k((beams.log_prob[:, None] + log_choice).reshape(-1), width)
+    parent, choice = jnp.divmod(best, edits.NUM_CHOICES)
+    of_parents = jax.tree.map(lambda a: a[parent], reading)
+    begin = jax.vmap(editor.start, in_axes=(None, None, 0, 0))
+    carried, partial = begin(memory, seen, of_parents, choice)
+    partial = partial._replace(state=jnp.where(edits.writes(choice), partial.state, DONE))
+    writing = Beams(partial, (carried, parent, choice), log_prob)
+    body = lambda _, writing: widen(_Writing(editor), memory, writing, seen, False)
+    writing = jax.lax.fori_loop(0, MAX_EXPR_TOKENS + 1, body, writing)
+    _, parent, choice = writing.carried
+    before = jax.tree.map(lambda a: a[parent], beams)
+    stopped = before.stopped | (choice == edits.STOP) | jnp.isneginf(writing.log_prob)
+    return Edited(
+        codes=jax.vmap(edits.apply)(before.codes, choice, writing.partial.codes[:, 0]),
+        log_prob=writing.log_prob,
+        num_edits=before.num_edits + ~stopped,
+        start=before.start,
+        stopped=stopped,
+    )
+
+
+class _Writing(NamedTuple):
+    """The editor as a writer of one expression, with where it is to go."""
+
+    editor: Any
+
+    def step(self, memory, carried, partial):
+        own, *rest = carried
+        own, log_probs = self.editor.step(memory, own, partial)
+        return (own, *rest), log_probs
+
+
+def _merge(beams: Edited) -> Edited:
+    """Equal programs joined in the first of them, and all in order."""
+    same = jnp.all(beams.codes[:, None] == beams.codes[None], axis=-1)
+    there = ~jnp.isneginf(beams.log_prob)
+    same = same & there[:, None] & there[None]
+    first = jnp.argmax(same, axis=1) == jnp.arange(there.size)
+    total = jax.nn.logsumexp(jnp.where(same, beams.log_prob[None], -jnp.inf), axis=1)
+    log_prob = jnp.where(first & there, total, -jnp.inf)
+    order = jnp.argsort(-log_prob)
+    merged = beams._replace(log_prob=log_prob)
+    return jax.tree.map(lambda a: a[order], merged)
