@@ -49,9 +49,10 @@ class Pairs(NamedTuple):
     first: np.ndarray
     second: np.ndarray
     crossed: np.ndarray  # whether their order differs between the examples
+    shortest: np.ndarray  # the fewest characters between them in an example
 
     def __getitem__(self, index) -> "Pairs":  # pyright: ignore[reportIncompatibleMethodOverride]
-        return Pairs(self.first[index], self.second[index], self.crossed[index])
+        return Pairs(*(column[index] for column in (*self,)))
 
 
 class VersionSpace:
@@ -211,7 +212,8 @@ def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _
     ]
     before = (one < other).sum(axis=1)
     crossed = np.greater(before, 0) & np.less(before, len(inputs))
-    return _Found(texts, np.diff(bounds), Pairs(first, second, np.asarray(crossed)))
+    shortest = abs(one - other).min(axis=1)
+    return _Found(texts, np.diff(bounds), Pairs(first, second, np.asarray(crossed), shortest))
 
 
 def _substring_ids(ends: Sequence[int], text: str, output: str) -> np.ndarray:
