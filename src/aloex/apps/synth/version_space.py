@@ -79,8 +79,8 @@ class VersionSpace:
         inputs, outputs = zip(*self.examples, strict=True)
         classes = _classes(inputs, tokens)
         self.classes: list[list[Pos]] = list(classes.values())
-        gaps = np.array(list(classes), np.int64).reshape(len(classes), len(inputs))
-        found = _pairs(gaps, inputs, outputs)
+        self.gaps = np.array(list(classes), np.int64).reshape(len(classes), len(inputs))
+        found = _pairs(self.gaps, inputs, outputs)
         chars = {(c,) * len(outputs): c for c in constants if all(c in y for y in outputs)}
         known = set(found.texts)
         texts = [*found.texts, *(text for text in chars if text not in known)]
