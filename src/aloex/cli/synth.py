@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from aloex.cli import synth_energy, synth_study
+from aloex.cli import synth_energy, synth_study, synth_table
 from aloex.errors import require
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.command("tasks")(synth_study.tasks)
 app.command("study")(synth_study.study)
 app.command("page")(synth_study.page)
+app.command("table")(synth_table.table)
 app.add_typer(synth_energy.train, name="train")
 
 SHOWN = 50  # rows on the screen

@@ -24,15 +24,30 @@ NUM_SETS, SET_SIZE, MAX_KEPT, MAX_CANDIDATES = 6, 6, 40, 60
 TOKEN = re.compile(r"[^a-zA-Z0-9]?[a-zA-Z0-9]+|[^a-zA-Z0-9]")  # a word with the mark before it
 
 
-def ranked(
-    space: VersionSpace, score: Score, inputs: Sequence[str] = (), k: int = 10, seed: int = 0
-) -> list[Program]:
-    """Up to k programs, the best first; `inputs` are those that are to be filled, if known."""
-    if inputs:
-        found = [each.program for each in behaviours(space, score, inputs)[:k]]
-    else:
-        texts = [x for x, _ in space.examples]
-        found = _unseen(space, score, k, imagined(texts, np.random.default_rng(seed)))
+def for_inputs(
+    space: VersionSpace,
+    score: Score,
+    inputs: Sequence[str],
+    k: int = 10,
+    max_length: int | None = None,
+) -> list[tuple[float, Program]]:
+    """Up to k programs, one for each of the most probable behaviours, with its probability.
+
+    Those that write more than `max_length` characters for an input are left out.
+    """
+    found, written = behaviours(space, score, inputs), Written(inputs)
+    if max_length is not None:
+        fits = lambda program: all(len(text or "") <= max_length for text in written(program))
+        found = [each for each in found if fits(each.program)]
+    total = sum(each.weight for each in found)
+    ranked = [(each.weight / total, each.program) for each in found[:k]]
+    return ranked or [(0.0, program) for _, program in best(space, k, score)]
+
+
+def unseen(space: VersionSpace, score: Score, k: int = 10, seed: int = 0) -> list[Program]:
+    """Up to k programs, the best first, for inputs that are not known."""
+    texts = [x for x, _ in space.examples]
+    found = _covering(space, score, k, imagined(texts, np.random.default_rng(seed)))
     return found or [program for _, program in best(space, k, score)]
 
 
@@ -55,7 +70,7 @@ def imagined(inputs: Sequence[str], rng: np.random.Generator) -> list[list[str]]
     return [[one() for _ in range(SET_SIZE)] for _ in range(NUM_SETS)]
 
 
-def _unseen(space: VersionSpace, score: Score, k: int, sets: list[list[str]]) -> list[Program]:
+def _covering(space: VersionSpace, score: Score, k: int, sets: list[list[str]]) -> list[Program]:
     """The programs that together are right with the highest probability, chosen greedily."""
     found = [behaviours(space, score, each, MAX_KEPT) for each in sets]
     weights: Counter[Program] = Counter()
