@@ -6,13 +6,13 @@ import pytest
 
 from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl import canonical
-from aloex.apps.synth.energy import learn, net
+from aloex.apps.synth.energy import contrast, learn, net
 from aloex.apps.synth.energy.features import NUM_KINDS, kind, kinds
 from aloex.apps.synth.energy.learned import Learned
-from aloex.apps.synth.fill import Written
 from aloex.apps.synth.sample import Sampler
 from aloex.apps.synth.tasks import frozen, generate
 from aloex.apps.synth.version_space import VersionSpace
+from aloex.apps.synth.written import Written
 from aloex.errors import AloexError, CheckpointError
 from stats import assert_mean_matches
 
@@ -30,7 +30,7 @@ def value(score, parts, program):
 def test_counts_of_parts_give_what_the_space_weighs(examples):
     """All programs listed: each has the energy of its parts, and together they make up log Z."""
     space = VersionSpace(examples)
-    score, parts = Learned(space, ["c d-1"], WEIGHTS), learn._Parts(space)
+    score, parts = Learned(space, ["c d-1"], WEIGHTS), contrast._Parts(space)
     listed = best(space, space.count(), score)
     assert len(listed) == space.count() > 100
     assert np.allclose([v for v, _ in listed], [value(score, parts, p) for _, p in listed])
@@ -41,7 +41,7 @@ def test_counts_of_parts_give_what_the_space_weighs(examples):
 def test_the_slope_is_that_of_the_likelihood():
     """Fed many negatives, it is the gradient of -log p_f(program), found by differences."""
     space = VersionSpace(TASK.public)
-    parts, program = learn._Parts(space), canonical(TASK.program)
+    parts, program = contrast._Parts(space), canonical(TASK.program)
 
     def nll(weights):
         score = Learned(space, (), weights)
@@ -52,7 +52,7 @@ def test_the_slope_is_that_of_the_likelihood():
     uses, of_kind = parts(program)
     slopes = []
     for other in drawn:
-        batch = learn.Contrast(
+        batch = contrast.Contrast(
             score.rows[None],
             (uses - parts(other)[0])[None],
             score.context.task[None],
@@ -60,7 +60,7 @@ def test_the_slope_is_that_of_the_likelihood():
             np.zeros(1),
         )
         slopes.append(batch)
-    stacked = learn.Contrast(*(np.concatenate(each) for each in zip(*slopes, strict=True)))
+    stacked = contrast.Contrast(*(np.concatenate(each) for each in zip(*slopes, strict=True)))
     name, step = "task_1_bias", 1e-2
     each = -stacked.kinds  # the slope of -f(program) + f(other) in the last biases is that
     grads = jax.grad(learn.slope)(WEIGHTS, stacked)
@@ -96,7 +96,7 @@ def test_negatives_apply_to_the_inputs_at_hand():
         space = VersionSpace(task.examples[:1])
         sampler = Sampler(space, Learned(space, inputs, WEIGHTS))
         written = Written(inputs)
-        for program in learn._negatives(sampler, np.random.default_rng(0), 3, written):
+        for program in contrast._negatives(sampler, np.random.default_rng(0), 3, written):
             assert None not in written(program)
 
 
@@ -104,7 +104,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
     how = {"num_steps": 3, "batch_size": 4, "num_neg": 2, "progress": False}
     whole = learn.train(tmp_path / "whole", **how)
     assert learn.train(tmp_path / "parts", seconds=1e-9, **how) is None
-    parts = learn.train(tmp_path / "parts", resume=True, **how)
+    parts = learn.train(tmp_path / "parts", resume=True, jobs=2, **how)
     assert whole is not None and parts is not None
     assert whole.read_bytes() == parts.read_bytes()
     with pytest.raises(AloexError, match="exists already"):

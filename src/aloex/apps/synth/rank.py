@@ -16,9 +16,9 @@ import numpy as np
 from aloex.apps.synth.behaviours import behaviours
 from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl.syntax import Program
-from aloex.apps.synth.fill import Written
 from aloex.apps.synth.score import Score
 from aloex.apps.synth.version_space import VersionSpace
+from aloex.apps.synth.written import Written
 
 NUM_SETS, SET_SIZE, MAX_KEPT, MAX_CANDIDATES = 6, 6, 40, 60
 TOKEN = re.compile(r"[^a-zA-Z0-9]?[a-zA-Z0-9]+|[^a-zA-Z0-9]")  # a word with the mark before it

@@ -12,11 +12,11 @@ from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl import Program
 from aloex.apps.synth.energy import net
 from aloex.apps.synth.energy.learned import Learned
-from aloex.apps.synth.fill import Written
 from aloex.apps.synth.rank import for_inputs, unseen
-from aloex.apps.synth.score import Prior, Score, Simple
+from aloex.apps.synth.score import FEWEST, Prior, Score, Simple
 from aloex.apps.synth.tasks import Task
 from aloex.apps.synth.version_space import VersionSpace
+from aloex.apps.synth.written import Written
 
 NUM_RANKED = 10
 MAX_OUTPUT = 50  # characters, of all tasks
@@ -43,6 +43,7 @@ def _public(space: VersionSpace) -> list[str]:
 # Programs in order, from a version space; the inputs are only for those that may know them.
 MODELS: dict[str, Ranker] = {
     "version space": lambda space, inputs: _best(space, Simple()),
+    "version space, fewest expressions": lambda space, inputs: _best(space, FEWEST),
     "version space, generator's prior": lambda space, inputs: _best(space, Prior(_public(space))),
     "version space + energy": lambda space, inputs: _unseen(space, Learned(space)),
     "version space, inputs known": lambda space, inputs: _known(space, Simple(), inputs),

@@ -104,6 +104,18 @@ class Simple:
         return kind + self.per_count * steps + self.from_end * (pos.k < 0)
 
 
+# Nothing but the number of expressions counts.
+FEWEST = Simple(
+    substring=-20.0,
+    crossed=0.0,
+    const_str=-20.0,
+    letter=-20.0,
+    const_pos=0.0,
+    regex=0.0,
+    const_tok=0.0,
+    per_count=0.0,
+)
+
 # People take words and numbers from their tables, seldom what lies so many characters in.
 TABLES = Simple(const_pos=-2.5, inner=-1.0, const_tok=-3.0, from_end=-0.2, whole=4.0)
 

@@ -21,8 +21,9 @@ NUM_KINDS = 2 * MAX_LENGTH  # of SubStr: in order or crossed, by the shortest te
 
 TYPE, REGEX, GAP, COUNT, SLACK = np.cumsum([0, 3, len(PLAIN_REGEXES), 2 * MAX_K + 1, MAX_K + 2])
 MEAN_SLACK = SLACK + MAX_SLACK + 1
+ROOM = MEAN_SLACK + 1
 NUM_GLOBAL = 6
-NUM_POSITION = MEAN_SLACK + 1 + NUM_GLOBAL
+NUM_POSITION = ROOM + 1 + NUM_GLOBAL
 
 
 class Context:
@@ -33,10 +34,11 @@ class Context:
         self.texts = [*public, *inputs][:MAX_INPUTS]
         self.found: dict[object, np.ndarray] = {}
         prior, lengths = Prior(self.texts), [*map(len, self.texts)]
+        # How many characters and matches there are to count, as log(1 / number).
+        self.room = {ConstTok: prior.const_tok / 5, RegexTok: prior.regex / 5}
         self.task = np.array(
             [
-                prior.const_tok / 5,
-                prior.regex / 5,
+                *self.room.values(),
                 max(NUM_INPUTS - len(self.texts), 0) / NUM_INPUTS,
                 min(len(public), 4) / 4,
                 float(np.mean(lengths)) / 20,
@@ -69,6 +71,7 @@ class Context:
             else:
                 row[TYPE + 2] = 1
             counts = self.counts(pos)
+            row[ROOM] = self.room[type(pos)]
             row[COUNT + abs(pos.k) - 1] = 1
             row[COUNT + MAX_K] = pos.k < 0
             row[COUNT + MAX_K + 1] = pos.direct == "End"

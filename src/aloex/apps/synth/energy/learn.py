@@ -9,7 +9,6 @@ an output.
 """
 
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,33 +17,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from aloex.apps.synth.dsl import ConstStr, Program, canonical
 from aloex.apps.synth.energy import net
-from aloex.apps.synth.energy.features import NUM_KINDS, kind
-from aloex.apps.synth.energy.learned import Learned
-from aloex.apps.synth.fill import Written
-from aloex.apps.synth.sample import Sampler
-from aloex.apps.synth.tasks import NUM_PUBLIC, Task, generate
-from aloex.apps.synth.version_space import VersionSpace
+from aloex.apps.synth.energy.contrast import Contrast, processes, stacked
+from aloex.apps.synth.tasks import generate
 from aloex.errors import NonFiniteLossError, Stopped, require
 from aloex.learning.progress import Progress, StopSignals
 from aloex.learning.run_folder import RunFolder
 from aloex.learning.updates import apply_gradients, clipped_adam, moving_average
 
-MAX_POSITIONS = 297  # of the paper's language
 LOG_EVERY, CHECKPOINT_EVERY = 10, 100
 FIRST_SEED, SEEDS = 1_000_000, 1_000_000  # of tasks, far from those of the frozen sets
 DECAY = 0.99
-
-
-class Contrast(NamedTuple):
-    """How often a task's program uses each part, less the mean over the negatives."""
-
-    positions: np.ndarray  # [MAX_POSITIONS, features]
-    uses: np.ndarray  # [MAX_POSITIONS]
-    task: np.ndarray  # [features]
-    kinds: np.ndarray  # of SubStr, and constants
-    nll: np.ndarray  # -log p_f(program) in the version space
 
 
 class State(NamedTuple):
@@ -52,68 +35,6 @@ class State(NamedTuple):
     average: Any  # of the weights over the last steps
     optimizer: Any
     step: Any
-
-
-def contrast(weights: net.Weights, task: Task, rng: np.random.Generator, num_neg: int) -> Contrast:
-    """Of one task, seen with 1 to 4 examples, and with all of the other inputs or with none."""
-    num_public = int(rng.integers(1, NUM_PUBLIC + 1))
-    inputs = [x for x, _ in task.examples[num_public:]] if rng.random() < 0.5 else []
-    space = VersionSpace(task.examples[:num_public])
-    score = Learned(space, inputs, weights)
-    parts = _Parts(space)
-    program = canonical(task.program)
-    sampler = Sampler(space, score)
-    neg = _negatives(sampler, rng, num_neg, Written(inputs))
-    uses, kinds = parts(program)
-    value = uses @ [*score.known.values()] + kinds @ score.of_task
-    if neg:
-        each = [parts(other) for other in neg]
-        uses -= np.mean([one for one, _ in each], axis=0)
-        kinds -= np.mean([one for _, one in each], axis=0)
-    else:
-        uses[:], kinds[:] = 0, 0
-    more = MAX_POSITIONS - len(uses)
-    return Contrast(
-        np.pad(score.rows, ((0, more), (0, 0))),
-        np.pad(uses, (0, more)).astype(np.float32),
-        score.context.task,
-        kinds.astype(np.float32),
-        np.array(sampler.log_z - value, np.float32),
-    )
-
-
-def _negatives(sampler: Sampler, rng: np.random.Generator, number: int, written: Written):
-    """Draws that apply to the inputs; fewer where most do not."""
-    found: list[Program] = []
-    for _ in range(4):
-        drawn = sampler.draw(rng, number)
-        found += [program for program in drawn if None not in written(program)]
-        if len(found) >= number:
-            break
-    return found[:number]
-
-
-class _Parts:
-    """Counts the positions of a program, and its expressions by kind."""
-
-    def __init__(self, space: VersionSpace):
-        positions = [(pos, c) for c, each in enumerate(space.classes) for pos in each]
-        self.number = {pos: i for i, (pos, _) in enumerate(positions)}
-        self.gaps = space.gaps[[c for _, c in positions]]
-
-    def __call__(self, program: Program) -> tuple[np.ndarray, np.ndarray]:
-        uses, kinds = np.zeros(len(self.number)), np.zeros(NUM_KINDS + 1)
-        for expr, times in Counter(program).items():
-            if isinstance(expr, ConstStr):
-                kinds[NUM_KINDS] += times
-                continue
-            a, b = self.number[expr.p1], self.number[expr.p2]
-            uses[a] += times
-            uses[b] += times
-            between = self.gaps[b] - self.gaps[a]
-            crossed = int((between < 0).any() and (between > 0).any())
-            kinds[kind(crossed, abs(between).min())] += times
-        return uses, kinds
 
 
 def slope(weights: net.Weights, batch: Contrast):
@@ -127,16 +48,20 @@ def slope(weights: net.Weights, batch: Contrast):
 def train(
     folder: Path,
     *,
-    num_steps: int = 1400,
+    num_steps: int = 1000,
     batch_size: int = 64,
     num_neg: int = 4,
     learning_rate: float = 3e-3,
     seed: int = 0,
     resume: bool = False,
     seconds: float | None = None,
+    jobs: int = 1,
     progress: bool = True,
 ) -> Path | None:
-    """Train in a new run folder, or go on there; the model file, or None if `seconds` ran out."""
+    """Train in a new run folder, or go on there; the model file, or None if `seconds` ran out.
+
+    Step i is a function of the weights, the seed and i, for any number of `jobs` (processes).
+    """
     require(0 <= seed < SEEDS, f"the seed must be from 0 to {SEEDS - 1}, got {seed}")
     settings = {"batch_size": batch_size, "num_neg": num_neg, "learning_rate": learning_rate}
     settings |= {"num_steps": num_steps}
@@ -145,7 +70,8 @@ def train(
     state = State(weights, weights, optimizer.init(weights), jnp.zeros((), jnp.int32))
     run, state = _open(folder, resume, state, settings, seed)
     record, deadline = _Record(run), time.monotonic() + (seconds or float("inf"))
-    with StopSignals() as signals, Progress(int(state.step), num_steps, progress) as bar:
+    bar = Progress(int(state.step), num_steps, progress)
+    with processes(jobs) as each_of, StopSignals() as signals, bar:
         while (step := int(state.step)) < num_steps:
             late = time.monotonic() >= deadline
             if late or signals.received:
@@ -155,7 +81,9 @@ def train(
                 if late:
                     return None
                 raise Stopped(message, step, state)
-            batch = draw(jax.tree.map(np.asarray, state.weights), seed, step, batch_size, num_neg)
+            tasks = generate(batch_size, seed=FIRST_SEED + seed, first=step * batch_size).tasks()
+            weights = jax.tree.map(np.asarray, state.weights)
+            batch = stacked(each_of, weights, tasks, (FIRST_SEED + seed, step), num_neg)
             state, loss = _update(optimizer, state, batch)
             record.add(step + 1, batch, float(loss), bar)
             if (step + 1) % CHECKPOINT_EVERY == 0 or step + 1 == num_steps:
@@ -193,15 +121,6 @@ class _Record:
         self.rows, self.since = [], now
         self.run.append_metrics([row])
         bar.update(row)
-
-
-def draw(weights: net.Weights, seed: int, step: int, batch_size: int, num_neg: int) -> Contrast:
-    """A step's batch: a function of the weights, the seed and the step, so that runs resume."""
-    seed += FIRST_SEED
-    tasks = generate(batch_size, seed=seed, first=step * batch_size).tasks()
-    rng = np.random.default_rng([seed, step])
-    each = [contrast(weights, task, rng, num_neg) for task in tasks]
-    return Contrast(*(np.stack(column) for column in zip(*each, strict=True)))
 
 
 def _open(folder: Path, resume: bool, state: State, settings: dict, seed: int):

@@ -1,7 +1,7 @@
 """The energy's weights: two small networks, run by NumPy to rank and by JAX to learn.
 
-A flat dictionary of arrays: `position_0_weight`, `position_0_bias`, ... gives a number to each
-position, `task_...` one to each kind of SubStr and one to constants.
+A flat dictionary of arrays: `position_0_weight`, `position_0_bias`, ..., `position_linear` give a
+number to each position, `task_...` one to each kind of SubStr and one to constants.
 """
 
 import hashlib
@@ -22,15 +22,15 @@ from aloex.errors import CheckpointError
 Weights = dict[str, Any]  # of NumPy's arrays or of JAX's
 
 FORMAT = "aloex synth energy 1"
-HIDDEN = 48
+HIDDEN = 64
 SIZES = {
     "position": (NUM_POSITION, HIDDEN, HIDDEN, 1),
     "task": (NUM_GLOBAL, HIDDEN, NUM_KINDS + 1),
 }
 START = -3.0  # of each part before anything is learned: short programs are better
 FILE = DATA / "energy.safetensors"
-SHA256 = "76387cfbeceab70bb8230ab1205c00a259db25da2f899b62a17b6e3cb86f9094"
-NUM_TASKS = 1400 * 64  # that it was trained on
+SHA256 = "36c36f2b1659fd2e46a4f50ad5441efd2a498a8ad71fd25f8bec369269abb674"
+NUM_TASKS = 1000 * 64  # that it was trained on
 
 
 def init(seed: int) -> Weights:
@@ -41,16 +41,17 @@ def init(seed: int) -> Weights:
             drawn = rng.normal(size=(n_in, n_out)) / n_in**0.5
             weights[f"{name}_{i}_weight"] = drawn.astype(np.float32)
             weights[f"{name}_{i}_bias"] = np.full(n_out, START * (i == len(sizes) - 2), np.float32)
+        weights[f"{name}_linear"] = np.zeros((sizes[0], sizes[-1]), np.float32)
     return weights
 
 
 def apply(weights: Weights, name: str, x: Any) -> Any:
     """What the network `name` makes of the rows of x."""
-    last = len(SIZES[name]) - 2
+    last, linear = len(SIZES[name]) - 2, x @ weights[f"{name}_linear"]
     for i in range(last + 1):
         x = x @ weights[f"{name}_{i}_weight"] + weights[f"{name}_{i}_bias"]
         x = x if i == last else x * (x > 0)
-    return x
+    return x + linear
 
 
 def save(path: Path, weights: Weights, **settings: Any) -> None:
