@@ -28,8 +28,8 @@ Points of top-1 above the version space alone:
 {margins}
 
 With the inputs known, the *generator's prior* is the exact posterior, but for what is negligible:
-no ranking can expect to be right more often. The energy has to learn that from tasks, and comes
-close. What it says of itself can be believed: with the inputs known it expects to be right in
+no ranking can expect to be right more often. The energy has to learn that from tasks. What it says
+of itself can be compared with what happens: with the inputs known it expects to be right in
 {expected} of the tasks with {counts} examples, and is in {actual}.
 Without the inputs nobody can tell on which of them programs will differ, so there is less to gain.
 """
