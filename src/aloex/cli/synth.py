@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from aloex.cli import synth_models, synth_study
+from aloex.cli import synth_energy, synth_models, synth_study, synth_table
 from aloex.errors import require
 
 app = typer.Typer(
@@ -19,6 +19,8 @@ app.command("study")(synth_study.study)
 app.command("page")(synth_study.page)
 app.add_typer(synth_models.train, name="train")
 app.command("eval")(synth_models.evaluate)
+app.command("table")(synth_table.table)
+synth_models.train.command("energy")(synth_energy.energy)
 
 SHOWN = 50  # rows on the screen
 
@@ -37,14 +39,23 @@ def solve(
     alternatives: Annotated[int, typer.Option(help="Other programs to show.")] = 3,
     samples: Annotated[int, typer.Option(help="Programs that vote on each row.")] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    score: Annotated[
+        str, typer.Option(help="tables, or learned: the energy, for tasks like the study's.")
+    ] = "tables",
 ) -> None:
     """Find the program behind some examples, and fill in the missing outputs."""
     from aloex.apps.synth import table_file
 
     require(samples > 0, f"--samples must be positive, got {samples}")
     require(alternatives >= 0, f"--alternatives must not be negative, got {alternatives}")
+    require(score in ("tables", "learned"), f"--score is tables or learned, got {score!r}")
     table = table_file.read(examples, header)
-    settings = {"num_alternatives": alternatives, "num_samples": samples, "seed": seed}
+    settings: dict[str, Any] = {"num_alternatives": alternatives, "num_samples": samples}
+    settings["seed"] = seed
+    if score == "learned":
+        from aloex.apps.synth.energy.learned import Learned
+
+        settings["score"] = lambda space: Learned(space, table.inputs)
     solution = table_file.fill(table, **settings)
     if out is not None:
         table_file.write(out, table, solution)

@@ -9,7 +9,9 @@ import typer
 from aloex.errors import require
 
 train = typer.Typer(
-    help="Train the networks that write programs.", no_args_is_help=True, rich_markup_mode=None
+    help="Train the networks that write programs, and the energy that ranks them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 Out = Annotated[Path, typer.Option(help="Folder of the run.")]

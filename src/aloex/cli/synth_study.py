@@ -62,6 +62,6 @@ def page(
     from aloex.apps.results import read
     from aloex.apps.synth import tasks_page
 
-    page = tasks_page.render(read(results / "tasks.json"), read(results / "version_space.json"))
-    out.write_text(page)
+    names = ("tasks.json", "version_space.json", "summary.json")
+    out.write_text(tasks_page.render(*(read(results / name) for name in names)))
     print(f"page: {out}")

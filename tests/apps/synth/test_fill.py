@@ -12,6 +12,7 @@ from aloex.apps.results import read
 from aloex.apps.synth import fill, solve, study, table_file, tasks_page
 from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl import parse, run
+from aloex.apps.synth.energy.learned import Learned
 from aloex.apps.synth.score import Prior, of_program
 from aloex.apps.synth.study import MODELS, evaluate, statistics
 from aloex.apps.synth.tasks import frozen
@@ -132,6 +133,27 @@ def test_a_filled_table_keeps_what_was_given(tmp_path):
     assert rows[4][0] == 'Fo, "Gi"'
 
 
+def test_odd_rows_do_not_decide():
+    """Next to no program applies to an empty row or to one letter; the others are filled alike."""
+    examples = [("Ada Lovelace", "Lovelace"), ("Alan Turing", "Turing")]
+    names = ["Grace Hopper", "Mary Ann Lee", "Kurt Friedrich Otto"]
+    plain, odd = solve(examples, names), solve(examples, ["?", *names, "-"])
+    assert plain.outputs[0] == "Hopper" and odd.outputs[1:4] == plain.outputs
+    assert odd.rows[0].in_doubt and odd.rows[4].in_doubt
+
+
+def test_programs_that_apply_to_all_rows_are_preferred():
+    """The third number is there in the examples only: in the rows it is the last that counts."""
+    examples = [("a 1 2 3", "3"), ("b 4 5 6", "6")]
+    assert solve(examples, ["c 7 8", "d 9", "e 1 2 3 4"]).outputs == ["8", "9", "4"]
+
+
+def test_the_learned_energy_fills_tables_too():
+    examples = [("a-1@x", "1"), ("bc-23@y", "23")]
+    learned = solve(examples, ["d-4@z"], score=lambda space: Learned(space, ["d-4@z"]))
+    assert learned.outputs == ["4"]
+
+
 def test_the_prior_is_a_probability():
     """Summed over the positions that all inputs have it is 1: nothing is left out or doubled."""
     inputs = ["ab-3 C", "x-y-42 D"]
@@ -173,5 +195,6 @@ def test_scores_add_up():
 
 def test_the_page_shows_the_committed_results():
     root = Path(__file__).parents[3]
-    rows = [read(root / "results/synth" / name) for name in ("tasks.json", "version_space.json")]
+    names = ("tasks.json", "version_space.json", "summary.json")
+    rows = [read(root / "results/synth" / name) for name in names]
     assert (root / "docs/synth_tasks.md").read_text() == tasks_page.render(*rows)

@@ -88,7 +88,7 @@ class _Ranks:
         self.known: dict[int, Ranked] = {}
         self.wholes = whole_scores(space, score)
         top = np.array([positions[0][0] for positions in self.positions])
-        self.own = score.substring + score.crossed * space.pairs.crossed
+        self.own = score.pairs(space.pairs)
         self.pairs = top[space.pairs.first] + top[space.pairs.second] + self.own
         self.tops = self._tops()
 
@@ -127,7 +127,7 @@ class _Ranks:
     def _substrings(self, piece: Piece, more: int) -> Ranked:
         k = self.k + more
         kept = piece.pairs.start + np.argsort(-self.pairs[piece.pairs], kind="stable")[:k]
-        first, second, _ = self.space.pairs[kept]
+        first, second, *_ = self.space.pairs[kept]
         columns = zip(first.tolist(), second.tolist(), self.own[kept].tolist(), strict=True)
         lists = [(self.positions[a], self.positions[b], own) for a, b, own in columns]
 

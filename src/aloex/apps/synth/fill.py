@@ -1,27 +1,32 @@
 """Fill a column from a few examples: `solve(examples, inputs)`.
 
-The version space of the examples has many programs. The one that is shown is among the best of
-them the one that most of the others agree with; others are drawn from the space by their scores,
-and the share of them that write the same for a row says how sure it is.
+The version space of the examples has many programs. The one that is shown writes what, weighed by
+their scores, most of them write for the rows on which they differ. Others are drawn from the space
+by their scores, and the share of them that write the same for a row says how sure it is.
 """
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
+from aloex.apps.synth.behaviours import behaviours
 from aloex.apps.synth.best import best
-from aloex.apps.synth.dsl import CONSTANTS, ConstStr, Expr, Pos, Program, in_words, show
-from aloex.apps.synth.dsl.run import between, clean_pos
+from aloex.apps.synth.dsl import CONSTANTS, Program, in_words, show
 from aloex.apps.synth.sample import Sampler
 from aloex.apps.synth.score import TABLES, Score
 from aloex.apps.synth.version_space import VersionSpace
+from aloex.apps.synth.written import Written
 from aloex.errors import InputError, require
 
 SURE = 0.9  # share of agreement below which a row is in doubt
 NUM_AT_ONCE = 6  # examples that a space is built from; the others are checked, and added if need be
-NUM_CANDIDATES = 50  # of the best programs, which the vote decides between
+NUM_CANDIDATES = 50  # programs to choose from
+NUM_TELLING = 12  # rows to compare programs on
+ODD = 0.01  # least share of the programs that should apply to them
 NUM_OTHERS = 4  # other outputs of a row that are told
 
 Examples = Sequence[tuple[str, str]]
@@ -87,7 +92,7 @@ def solve(
     num_alternatives: int = 3,
     num_samples: int = 200,
     seed: int = 0,
-    score: Score | None = None,
+    score: Score | Callable[[VersionSpace], Score] | None = None,
 ) -> Solution:
     """Find a program that fits the examples and fill in the outputs of `inputs`.
 
@@ -97,22 +102,18 @@ def solve(
         num_alternatives: how many other programs to show, which differ on some input.
         num_samples: how many programs vote.
         seed: of the draws.
-        score: what makes a program good; by default `score.TABLES`.
+        score: what makes a program good, or how to tell from the space; by default `score.TABLES`.
 
     Raises:
         InputError: no examples, two outputs for one input, or no program that fits.
     """
     require(num_samples > 0, f"num_samples must be positive, got {num_samples}")
     pairs = _checked(examples)
-    score = score or TABLES
-    space, drawn, candidates = _space(pairs, score, num_samples, seed)
-    written = Written(inputs)
+    found = _space(pairs, score or TABLES, num_samples, seed)
+    space, drawn, written = found.space, found.drawn, Written(inputs)
     votes = [Counter(column) for column in zip(*map(written, drawn), strict=True)]
-    agreement = [
-        sum(vote[y] for vote, y in zip(votes, written(program), strict=True) if y is not None)
-        for program in candidates
-    ]
-    program = candidates[max(range(len(candidates)), key=lambda c: (agreement[c], -c))]
+    candidates = _candidates(found, pairs, _telling(inputs, votes))
+    program = candidates[0]
     rows = []
     for text, output, vote in zip(inputs, written(program), votes, strict=True):
         share = {y: n / len(drawn) for y, n in vote.most_common() if y is not None}
@@ -120,33 +121,6 @@ def solve(
         rows.append(Row(text, output, own, dict(list(share.items())[:NUM_OTHERS])))
     others = _others(program, candidates, written, num_alternatives)
     return Solution(program, rows, space.count(), others)
-
-
-class Written:
-    """What programs write for some inputs; each position is looked up once for each input."""
-
-    def __init__(self, inputs: Sequence[str]):
-        self.inputs = inputs
-        self.gaps: dict[Pos, list[int | None]] = {}
-        self.pieces: dict[Expr, list[str | None]] = {}
-
-    def __call__(self, program: Program) -> list[str | None]:
-        columns = [self._piece(expr) for expr in program]
-        return [None if None in row else "".join(row) for row in zip(*columns, strict=True)]
-
-    def _piece(self, expr: Expr) -> list[str | None]:
-        if expr not in self.pieces:
-            if isinstance(expr, ConstStr):
-                self.pieces[expr] = [expr.char] * len(self.inputs)
-            else:
-                ends = zip(self.inputs, self._gap(expr.p1), self._gap(expr.p2), strict=True)
-                self.pieces[expr] = [between(text, a, b) for text, a, b in ends]
-        return self.pieces[expr]
-
-    def _gap(self, pos: Pos) -> list[int | None]:
-        if pos not in self.gaps:
-            self.gaps[pos] = [clean_pos(pos, text) for text in self.inputs]
-        return self.gaps[pos]
 
 
 def _checked(examples: Examples) -> list[tuple[str, str]]:
@@ -162,24 +136,55 @@ def _checked(examples: Examples) -> list[tuple[str, str]]:
     return list(seen.items())
 
 
-def _space(pairs: list[tuple[str, str]], score: Score, num_samples: int, seed: int):
-    """The space of the examples; programs drawn from it, and its best ones, that fit all of them.
+class _Found(NamedTuple):
+    """A space, its score, and programs drawn from it that fit all examples."""
 
-    The best of all is among the latter.
-    """
+    space: VersionSpace
+    score: Score
+    drawn: list[Program]
+    log_z: float  # of all of the space
+
+
+def _space(pairs: list[tuple[str, str]], score, num_samples: int, seed: int) -> _Found:
+    """The space of as many examples as it takes for draws, and the best, to fit all of them."""
     chosen = pairs[:NUM_AT_ONCE]
     written, wanted = Written([x for x, _ in pairs]), [y for _, y in pairs]
     while True:
         space = space_for(chosen)
         if not space:
             raise InputError(_why_not(chosen))
-        drawn = Sampler(space, score).draw(np.random.default_rng(seed), num_samples)
-        candidates = [program for _, program in best(space, NUM_CANDIDATES, score)]
-        columns = zip(*map(written, {*drawn, candidates[0]}), strict=True)
-        wrong = [sum(y != own for own in column) for y, column in zip(wanted, columns, strict=True)]
+        own = score if isinstance(score, Score) else score(space)
+        sampler = Sampler(space, own)
+        drawn = sampler.draw(np.random.default_rng(seed), num_samples)
+        top = best(space, 1, own)[0][1]
+        columns = zip(*map(written, {*drawn, top}), strict=True)
+        wrong = [sum(y != text for text in each) for y, each in zip(wanted, columns, strict=True)]
         if not any(wrong):
-            return space, drawn, [program for program in candidates if written(program) == wanted]
+            return _Found(space, own, drawn, sampler.log_z)
         chosen = [*chosen, pairs[wrong.index(max(wrong))]]
+
+
+def _telling(inputs: Sequence[str], votes: list[Counter]) -> list[str]:
+    """The inputs that programs differ most on; those that most programs apply to come first."""
+    most = sorted(zip(votes, inputs, strict=True), key=lambda pair: max(pair[0].values()))
+    by_text = {x: vote[None] for vote, x in most}
+    return sorted(list(by_text)[:NUM_TELLING], key=by_text.__getitem__)
+
+
+def _candidates(found: _Found, pairs: Examples, inputs: list[str]) -> list[Program]:
+    """The programs of the most probable behaviours, then the best ones; all fit the examples.
+
+    Where next to none of the programs apply to all inputs, the odd ones among these are left out.
+    """
+    space, score, ranked = found.space, found.score, []
+    for number in range(len(inputs), 0, -1):
+        ranked = behaviours(space, score, inputs[:number])
+        total = sum(each.weight for each in ranked)
+        if total > 0 and math.log(total) >= math.log(ODD) + found.log_z:
+            break
+    written, wanted = Written([x for x, _ in pairs]), [y for _, y in pairs]
+    programs = [program for _, program in (*ranked, *best(space, NUM_CANDIDATES, score))]
+    return [program for program in dict.fromkeys(programs) if written(program) == wanted]
 
 
 def space_for(pairs: Examples) -> VersionSpace:

@@ -29,7 +29,7 @@ class Sampler:
         ]
         self.wholes = whole_scores(space, self.score)
         of_class = np.array([sums[-1] for sums in self.positions])
-        own = np.exp(self.score.substring + self.score.crossed * space.pairs.crossed)
+        own = np.exp(self.score.pairs(space.pairs))
         self.weights = of_class[space.pairs.first] * of_class[space.pairs.second] * own
         self.pairs = [self._pairs(number) for number in range(len(space.pieces))]
         self.log_w = [math.log(sums[-1]) for sums in self.pairs]

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from aloex.apps.synth.dsl.run import matches
 from aloex.apps.synth.dsl.syntax import (
     CONSTANTS,
@@ -21,6 +23,7 @@ from aloex.apps.synth.dsl.syntax import (
     RegexTok,
     SubStr,
 )
+from aloex.apps.synth.version_space import Pairs
 
 NUM_CHARS = len(CONSTANTS)
 
@@ -31,17 +34,16 @@ class Score(Protocol):
 
     @property
     def substring(self) -> float:
-        """Of each SubStr, beside its positions."""
-        ...
-
-    @property
-    def crossed(self) -> float:
-        """Of a SubStr whose positions change their order between the examples."""
+        """Of each SubStr, beside its positions, as far as it does not depend on the examples."""
         ...
 
     @property
     def whole(self) -> float:
         """More for a SubStr that is one match, from its start to its end; not negative."""
+        ...
+
+    def pairs(self, pairs: Pairs) -> np.ndarray:
+        """Of the SubStr of each pair of classes, beside its positions."""
         ...
 
     def constant(self, char: str) -> float:
@@ -58,8 +60,10 @@ class Flat:
     """The same for all programs: samples are uniform."""
 
     substring: float = 0.0
-    crossed: float = 0.0
     whole: float = 0.0
+
+    def pairs(self, pairs: Pairs) -> np.ndarray:
+        return np.full(len(pairs.first), self.substring)
 
     def constant(self, char: str) -> float:
         return 0.0
@@ -84,6 +88,9 @@ class Simple:
     per_count: float = -0.3  # for each match or character that is counted over
     from_end: float = 0.0
 
+    def pairs(self, pairs: Pairs) -> np.ndarray:
+        return self.substring + self.crossed * pairs.crossed
+
     def constant(self, char: str) -> float:
         return self.letter if char.isalnum() else self.const_str
 
@@ -97,6 +104,18 @@ class Simple:
         return kind + self.per_count * steps + self.from_end * (pos.k < 0)
 
 
+# Nothing but the number of expressions counts.
+FEWEST = Simple(
+    substring=-20.0,
+    crossed=0.0,
+    const_str=-20.0,
+    letter=-20.0,
+    const_pos=0.0,
+    regex=0.0,
+    const_tok=0.0,
+    per_count=0.0,
+)
+
 # People take words and numbers from their tables, seldom what lies so many characters in.
 TABLES = Simple(const_pos=-2.5, inner=-1.0, const_tok=-3.0, from_end=-0.2, whole=4.0)
 
@@ -109,7 +128,6 @@ class Prior:
     """
 
     substring: float = 0.0  # a half for the kind of expression, twice for either order
-    crossed: float = 0.0
     whole: float = 0.0
 
     def __init__(self, inputs: Sequence[str]):
@@ -119,6 +137,9 @@ class Prior:
         self.const_tok, self.regex = -math.log(4 * max(chars, 1)), -math.log(4 * found)
         self.const_pos, self.const_str = -math.log(2 * (2 * MAX_K + 1)), -math.log(2 * NUM_CHARS)
         self.end = math.log(math.exp(self.const_pos) + 6 * math.exp(self.regex))
+
+    def pairs(self, pairs: Pairs) -> np.ndarray:
+        return np.full(len(pairs.first), self.substring)
 
     def constant(self, char: str) -> float:
         return self.const_str
@@ -131,7 +152,7 @@ class Prior:
 
 
 def of_program(score: Score, program: Program) -> float:
-    """The score of a program, apart from `crossed`, which only examples can tell."""
+    """The score of a program, apart from what only examples can tell, such as `crossed`."""
     total = 0.0
     for expr in program:
         if isinstance(expr, ConstStr):

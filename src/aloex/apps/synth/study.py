@@ -9,11 +9,12 @@ import numpy as np
 from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl import ConstPos, ConstStr, RegexTok, SubStr, tokenize
 from aloex.apps.synth.dsl.canonical import ANCHORS
-from aloex.apps.synth.fill import SURE, Written
+from aloex.apps.synth.fill import SURE
 from aloex.apps.synth.sample import Sampler
 from aloex.apps.synth.score import Prior, Score, Simple
 from aloex.apps.synth.tasks import Task, generate
 from aloex.apps.synth.version_space import VersionSpace
+from aloex.apps.synth.written import Written
 
 Examples = Sequence[tuple[str, str]]
 

@@ -1,6 +1,7 @@
 """The page on the tasks: how they are made, what they are like, how far the version space gets."""
 
 from aloex.apps.results import markdown
+from aloex.apps.synth import rank_page
 from aloex.apps.synth.dsl import in_words
 from aloex.apps.synth.tasks import DATA, FROZEN, Task, frozen
 
@@ -62,10 +63,11 @@ A program that fits the four public pairs exists for {solved} test tasks.
 *Vote* takes for each of the hidden inputs what most of 100 programs write which are drawn from
 the space by their score. Where at least 90% of them agree on every input (*sure*), the answer was
 *right* as often as stated.
-"""
+
+{ranking}"""
 
 
-def render(tasks: Rows, accuracy: Rows) -> str:
+def render(tasks: Rows, accuracy: Rows, ranking: Rows) -> str:
     """The page."""
     sets = [row for row in tasks if row["set"] in FROZEN]
     solved = next(row for row in tasks if row["set"] == "solved")
@@ -79,6 +81,7 @@ def render(tasks: Rows, accuracy: Rows) -> str:
         solved=f"{solved['solved']:,} of {solved['n_tasks']:,}",
         n=f"{max(row['n_tasks'] for row in accuracy):,}",
         accuracy=_accuracy(accuracy),
+        ranking=rank_page.render(ranking),
     )
 
 

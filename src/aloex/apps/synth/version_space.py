@@ -49,9 +49,10 @@ class Pairs(NamedTuple):
     first: np.ndarray
     second: np.ndarray
     crossed: np.ndarray  # whether their order differs between the examples
+    shortest: np.ndarray  # the fewest characters between them in an example
 
     def __getitem__(self, index) -> "Pairs":  # pyright: ignore[reportIncompatibleMethodOverride]
-        return Pairs(self.first[index], self.second[index], self.crossed[index])
+        return Pairs(*(column[index] for column in (*self,)))
 
 
 class VersionSpace:
@@ -78,8 +79,8 @@ class VersionSpace:
         inputs, outputs = zip(*self.examples, strict=True)
         classes = _classes(inputs, tokens)
         self.classes: list[list[Pos]] = list(classes.values())
-        gaps = np.array(list(classes), np.int64).reshape(len(classes), len(inputs))
-        found = _pairs(gaps, inputs, outputs)
+        self.gaps = np.array(list(classes), np.int64).reshape(len(classes), len(inputs))
+        found = _pairs(self.gaps, inputs, outputs)
         chars = {(c,) * len(outputs): c for c in constants if all(c in y for y in outputs)}
         known = set(found.texts)
         texts = [*found.texts, *(text for text in chars if text not in known)]
@@ -211,7 +212,8 @@ def _pairs(gaps: np.ndarray, inputs: Sequence[str], outputs: Sequence[str]) -> _
     ]
     before = (one < other).sum(axis=1)
     crossed = np.greater(before, 0) & np.less(before, len(inputs))
-    return _Found(texts, np.diff(bounds), Pairs(first, second, np.asarray(crossed)))
+    shortest = abs(one - other).min(axis=1)
+    return _Found(texts, np.diff(bounds), Pairs(first, second, np.asarray(crossed), shortest))
 
 
 def _substring_ids(ends: Sequence[int], text: str, output: str) -> np.ndarray:

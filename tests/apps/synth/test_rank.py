@@ -1,0 +1,114 @@
+"""Behaviours of programs against enumeration, and the order in which programs are tried."""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from aloex.apps.synth import rank_study
+from aloex.apps.synth.behaviours import behaviours
+from aloex.apps.synth.best import best
+from aloex.apps.synth.dsl import run
+from aloex.apps.synth.rank import for_inputs, imagined, unseen
+from aloex.apps.synth.score import Flat, Prior, Simple
+from aloex.apps.synth.tasks import frozen
+from aloex.apps.synth.version_space import VersionSpace
+
+CASES = [
+    ([("ab-3", "ab")], ["c-d", "xyz-12", "b--a"]),
+    ([("a-b", "b-"), ("xy-z", "z-")], ["c-d", "c d-1-e"]),
+    ([("x1,y2", "y2"), ("zz3,w", "w")], ["a b,c", "q7,3,4"]),
+]
+
+
+def enumerated(space, score, inputs):
+    """The weight of each behaviour, by running all programs."""
+    weights = defaultdict(float)
+    for value, program in best(space, space.count(), score):
+        texts = tuple(run(program, text) for text in inputs)
+        if None not in texts:
+            weights[texts] += math.exp(value)
+    return weights
+
+
+@pytest.mark.parametrize("examples, inputs", CASES)
+@pytest.mark.parametrize("score", [Flat(), Simple(crossed=-2.0, whole=1.5), Prior(["a-b1", "c-2"])])
+def test_behaviours_are_what_enumeration_finds(examples, inputs, score):
+    space = VersionSpace(examples)
+    wanted = enumerated(space, score, inputs)
+    found = behaviours(space, score, inputs, max_kept=10_000)
+    assert len(wanted) > 1
+    weights = {tuple(run(p, text) for text in inputs): weight for weight, p in found}
+    assert len(weights) == len(found), "two behaviours are the same"
+    total = sum(wanted.values())
+    assert np.all(np.diff([weight for weight, _ in found]) <= 0)
+    for texts, weight in wanted.items():
+        # What is negligible on the way may be dropped.
+        assert abs(weights.get(texts, 0.0) - weight) <= 1e-4 * total
+        assert texts not in weights or weights[texts] <= weight * (1 + 1e-9)
+    for _, program in found:
+        assert all(run(program, x) == y for x, y in examples)
+
+
+def test_few_are_kept_the_best_first():
+    space = VersionSpace([("Ab 12", "12,A"), ("Cde 7", "7,C")])
+    inputs = ["F 345", "gh I 5"]
+    every = behaviours(space, Simple(), inputs, max_kept=1000)
+    few = behaviours(space, Simple(), inputs, max_kept=10)
+    assert len(few) == 10 < len(every) and math.isclose(
+        few[0].weight, every[0].weight, rel_tol=0.05
+    )
+
+
+def test_no_program_applies():
+    space = VersionSpace([("a-b-c", "c")])
+    assert behaviours(space, Flat(), ["", "x"]) == []
+    assert behaviours(VersionSpace([("a", "b")]), Flat(), ["a"]) == []
+    shares = for_inputs(space, Simple(), ["", "x"])
+    assert shares[0][0] == 0.0 and run(shares[0][1], "a-b-c") == "c"
+
+
+def test_outputs_that_are_too_long_are_left_out():
+    space = VersionSpace([("ab", "ab")])
+    lengths = {len(run(p, "abcdefgh") or "") for _, p in for_inputs(space, Flat(), ["abcdefgh"])}
+    assert max(lengths) > 4
+    cut = for_inputs(space, Flat(), ["abcdefgh"], max_length=4)
+    assert cut and all(len(run(p, "abcdefgh") or "") <= 4 for _, p in cut)
+
+
+def test_programs_for_inputs_all_behave_differently():
+    task = frozen("validation")[4]
+    inputs = [x for x, _ in task.private]
+    found = for_inputs(VersionSpace(task.public), Simple(), inputs)
+    assert len({tuple(run(p, x) for x in inputs) for _, p in found}) == len(found) > 1
+    assert 0 < sum(share for share, _ in found) <= 1 + 1e-9
+
+
+def test_made_up_inputs_have_the_parts_of_the_given():
+    inputs = ["a1-b,", "(cc-d"]
+    sets = imagined(inputs, np.random.default_rng(0))
+    assert len({*map(tuple, sets)}) == len(sets) > 1
+    for made in (text for each in sets for text in each):
+        assert 0 < len(made) <= 5 and set(made) <= set("a1-b,(cc-d")
+
+
+def test_programs_for_unseen_inputs_fit_the_examples():
+    task = frozen("validation")[4]
+    programs = unseen(VersionSpace(task.public), Simple())
+    assert len(set(programs)) == len(programs) == 10
+    assert programs == unseen(VersionSpace(task.public), Simple())  # no randomness is left
+    assert all(run(p, x) == y for p in programs for x, y in task.public)
+
+
+def test_evaluation_is_what_the_definition_says():
+    tasks = frozen("validation")[:6]
+    for model, rank in rank_study.MODELS.items():
+        row, right = rank_study.evaluate(tasks, model, 2), []
+        for task in tasks:
+            inputs = [x for x, _ in task.examples[2:]]
+            found = rank(VersionSpace(task.examples[:2]), inputs)
+            fits = [all(run(p, x) == y for x, y in task.examples) for _, p in found]
+            right.append((fits[0], any(fits)))
+        assert (row["top1_beam1"], row["top10_beam10"]) == tuple(np.mean(right, axis=0))
+        assert ("expected" in row) == ("known" in model)
