@@ -16,22 +16,23 @@ the generator draws programs. Its weights come with the library.
 
 A program is right if it writes what the true one writes for the hidden inputs. So what counts is
 the summed weight of all programs that behave alike there (`aloex.apps.synth.behaviours`). In a
-table the inputs to be filled are known, only their outputs are hidden: *inputs known*. The other
-rows see nothing but the public pairs; the energy then makes up inputs like the public ones.
-*Version space* is the simple score from above. Shares of {n} test tasks whose first program, or
-one of the first ten, is right, by the number of public examples (`aloex synth table`):
+table the inputs to be filled are known, only their outputs are hidden: *inputs known*. That is more
+than the paper's models are told. The other rows see nothing but the public pairs; the energy, where
+it has such a row, then makes up inputs like the public ones. *Version space* is the simple score
+from above. Shares of the first {n} test tasks whose first program, or one of the first ten, is
+right, by the number of public examples (`aloex synth table`):
 
 {ranking}
 
-Points of top-1 above the version space alone:
+Points of top-1 above the version space alone, part of which is owed to the inputs where these are
+known:
 
 {margins}
 
-With the inputs known, the *generator's prior* is the exact posterior, but for what is negligible:
-no ranking can expect to be right more often. The energy has to learn that from tasks. What it says
-of itself can be compared with what happens: with the inputs known it expects to be right in
-{expected} of the tasks with {counts} examples, and is in {actual}.
-Without the inputs nobody can tell on which of them programs will differ, so there is less to gain.
+What the energy says of itself can be compared with what happens: with the inputs known it expects
+to be right in {expected} of the tasks with {counts} examples, and is in
+{actual}. Without the inputs nobody can tell on which of them programs will differ, so
+there is less to gain.
 """
 KNOWN = "version space + energy, inputs known"
 
