@@ -25,7 +25,7 @@ demo-fuzz:
 	$(BIN)/aloex fuzz build libpng
 	[ -f demo/png.safetensors ] || { rm -rf demo/png.run; $(BIN)/aloex fuzz learn \
 	  build/targets/libpng/seeds --steps 800 --out demo/png.safetensors; }
-	$(BIN)/aloex fuzz run libpng --mutator learned --model demo/png.safetensors --edits 10 \
+	$(BIN)/aloex fuzz run libpng --mutator adaptive --model demo/png.safetensors \
 	  --inputs 30000 --out demo/fuzz
 
 test: lint system
