@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aloex.errors import InputError
-from aloex.learning.run_folder import write_file
+from aloex.files import write_file
 
 SOURCE = ("command", "versions", "machine")
 

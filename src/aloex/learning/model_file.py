@@ -15,7 +15,8 @@ import safetensors.numpy
 from jaxtyping import PyTree
 
 from aloex.errors import CheckpointError, require
-from aloex.learning.run_folder import describe, named_arrays, write_file
+from aloex.files import write_file
+from aloex.learning.run_folder import describe, named_arrays
 
 
 def write(path: str | os.PathLike, tree: PyTree, settings: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ import orbax.checkpoint as ocp
 from jaxtyping import PyTree
 
 from aloex.errors import CheckpointError, InputError
+from aloex.files import write_file
 from aloex.learning import devices
 
 NUM_KEPT = 3  # checkpoints
@@ -208,13 +209,6 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:  # such as aloex itself, run from a checkout
         return "not installed"
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file so that it is always there in full, the old one or the new one."""
-    writing = path.with_name(f".{path.name}.writing")
-    writing.write_bytes(content.encode() if isinstance(content, str) else content)
-    os.replace(writing, path)
 
 
 def _to_json(value: Any) -> str:

@@ -155,7 +155,11 @@ def test_a_file_of_each_kind(method, tmp_path):
     back = byte_model.load(path)
     assert back.settings == settings
     assert back(some_context(), *PLACE).shape == (256,)
-    assert {line.method for line in study.model_lines(path, 100)} == {method}
+    lines = study.model_lines(path, 100)
+    assert {line.method for line in lines} == {method}
+    assert "best" not in {line.mode for line in lines}  # nobody knows how good the model is
+    back.save(path, held_out=-2.0)
+    assert "best" in {line.mode for line in study.model_lines(path, 100)}
 
 
 @pytest.mark.parametrize(("method", "steps"), [("aloe", 300), ("learn-and-fuzz", 200)])

@@ -22,7 +22,7 @@ from pathlib import Path
 from aloex.apps.fuzz.executor import Failure, Status
 from aloex.apps.fuzz.seeds import hash_of
 from aloex.apps.fuzz.target import Target
-from aloex.learning.run_folder import write_file
+from aloex.files import write_file
 
 NUM_FRAMES = 3  # that must agree
 MAX_KEPT = 10  # inputs of one bug

@@ -22,7 +22,7 @@ from aloex.apps.fuzz.record import Record
 from aloex.apps.fuzz.status import speed
 from aloex.apps.html_page import html_page
 from aloex.apps.results import provenance
-from aloex.learning.run_folder import write_file
+from aloex.files import write_file
 
 BLUE, GREY, ORANGE = "#2a6fbb", "#6b6b6b", "#e8871e"
 STYLE: Any = {"font.size": 10, "axes.titlesize": 11}

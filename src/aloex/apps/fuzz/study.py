@@ -104,6 +104,8 @@ def model_lines(
     for mode in modes or ():
         require(mode in known, f"no mode {mode!r}; choose of {', '.join(known)}")
     usual = [mode for mode in known if mode != UNION and not ADAPTIVE.get(mode)]
+    if law.settings.held_out is None:
+        usual.remove("best")  # which must know how far to trust the model
     return [line for mode in modes or usual for line in of_mode(mode)]
 
 

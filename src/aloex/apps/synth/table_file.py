@@ -8,6 +8,7 @@ from pathlib import Path
 from aloex.apps.synth.fill import Solution, solve, space_for
 from aloex.apps.synth.version_space import VersionSpace
 from aloex.errors import InputError, require
+from aloex.files import write_file
 
 HEADINGS = {
     *("input", "output", "in", "out", "from", "to", "x", "y", "before", "after", "source"),
@@ -103,16 +104,15 @@ def fill(table: Table, **settings) -> Solution:
 def write(path: Path, table: Table, solution: Solution) -> None:
     """The table with its outputs filled in, and a third column with their share of agreement."""
     filled = iter(solution.rows)
+    text = io.StringIO(newline="")
+    out = csv.writer(text, delimiter=table.delimiter, lineterminator="\n")
+    if table.heading is not None:
+        out.writerow([*(*table.heading, "")[:2], "agreement"])
+    for x, y in table.rows:
+        row = None if y or not x else next(filled)
+        out.writerow([x, y, ""] if row is None else [x, row.output or "", f"{row.share:.3f}"])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="", encoding="utf-8") as file:
-            out = csv.writer(file, delimiter=table.delimiter, lineterminator="\n")
-            if table.heading is not None:
-                out.writerow([*(*table.heading, "")[:2], "agreement"])
-            for x, y in table.rows:
-                row = None if y or not x else next(filled)
-                out.writerow(
-                    [x, y, ""] if row is None else [x, row.output or "", f"{row.share:.3f}"]
-                )
+        write_file(path, text.getvalue())
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}") from None

@@ -17,7 +17,7 @@ from aloex.apps.synthetic.data import DATA_SETS
 from aloex.apps.synthetic.methods import Settings
 from aloex.apps.synthetic.train import Problem, train
 from aloex.apps.synthetic.trained import load
-from aloex.learning.run_folder import write_file
+from aloex.files import write_file
 
 KEYS = ("method", "recipe", "data", "seed")
 ALL = (("aloe", "best"), ("pcd", "best"), *((method, "paper") for method in methods.METHODS))

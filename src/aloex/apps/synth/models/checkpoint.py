@@ -18,7 +18,8 @@ import safetensors.numpy
 from jaxtyping import PyTree
 
 from aloex.errors import CheckpointError
-from aloex.learning.run_folder import describe, named_arrays, write_file
+from aloex.files import write_file
+from aloex.learning.run_folder import describe, named_arrays
 
 MAX_BYTES = 15_000_000  # of a file
 
