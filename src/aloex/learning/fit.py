@@ -23,7 +23,7 @@ from aloex.errors import NonFiniteLossError, Stopped, require
 from aloex.learning import devices
 from aloex.learning.learner import Learner
 from aloex.learning.progress import Progress, StopSignals
-from aloex.learning.run_folder import RunFolder
+from aloex.learning.run_folder import RunFolder, open_run
 from aloex.spaces import check_table
 
 
@@ -74,7 +74,7 @@ def fit(
         config = {**(config or {}), "num_steps": num_steps, "batch_size": batch_size}
         if not stream:
             config["data"] = _fingerprint(x, z)
-        run, state, step = _open(folder, resume, state, config, seed)
+        run, state, step = open_run(folder, resume, state, config, seed)
     data = stream or devices.place((x, z), mesh)
     task = _Task(learner, mesh, np.array(seed, np.uint32), data, batch_size, log_every)
     state = devices.place(state, mesh)
@@ -178,23 +178,6 @@ def _advice(run: RunFolder | None, how_to_resume: str) -> str:
     if run is None:
         return "there is no folder, so nothing was saved"
     return f"{how_to_resume} in the folder {run.path}"
-
-
-def _open(folder, resume: bool, state: PyTree, config: dict, seed: int):
-    """The run folder, and the state and step to begin with."""
-    if not resume:
-        return RunFolder.create(folder, config=config, seed=seed), state, 0
-    run = RunFolder.open(folder, config=config, seed=seed)
-    step = run.latest_step()
-    if step is not None:
-        require(
-            step <= config["num_steps"],
-            f"the run in {run.path} is at step {step} already, beyond "
-            f"num_steps={config['num_steps']}; ask for {step} steps or more",
-        )
-        state = run.restore(state)
-    run.truncate_metrics(step or 0)
-    return run, state, step or 0
 
 
 def _next(step: int, every: int) -> int:

@@ -25,7 +25,7 @@ import numpy as np
 import orbax.checkpoint as ocp
 from jaxtyping import PyTree
 
-from aloex.errors import CheckpointError, InputError
+from aloex.errors import CheckpointError, InputError, require
 from aloex.files import write_file
 from aloex.learning import devices
 
@@ -209,6 +209,31 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:  # such as aloex itself, run from a checkout
         return "not installed"
+
+
+def open_run(
+    folder: str | os.PathLike, resume: bool, state: PyTree, config: dict[str, Any], seed: int
+) -> tuple[RunFolder, PyTree, int]:
+    """A new run folder, or the one to go on with, and the state and step to begin with."""
+    if not resume:
+        return RunFolder.create(folder, config=config, seed=seed), state, 0
+    run = RunFolder.open(folder, config=config, seed=seed)
+    step = run.latest_step()
+    if step is not None:
+        require(
+            step <= config["num_steps"],
+            f"the run in {run.path} is at step {step} already, beyond "
+            f"num_steps={config['num_steps']}; ask for {step} steps or more",
+        )
+        state = run.restore(state)
+    run.truncate_metrics(step or 0)
+    return run, state, step or 0
+
+
+def read_metrics(folder: str | os.PathLike) -> list[dict[str, Any]]:
+    """The rows of a run's record."""
+    lines = (Path(folder) / "metrics.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def _to_json(value: Any) -> str:

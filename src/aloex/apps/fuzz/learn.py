@@ -11,11 +11,9 @@ learn a small corpus by heart, and say little beyond it.
 """
 
 import dataclasses
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -36,6 +34,7 @@ from aloex.baselines.likelihood import MaximumLikelihood
 from aloex.baselines.pcd import CD
 from aloex.errors import require
 from aloex.learning import ALOE, clipped_adam, fit
+from aloex.learning.run_folder import read_metrics
 from aloex.proposals import Inverse
 
 INIT = 2**32 - 1  # folded into the seed for the initial weights, as `fit` folds in its steps
@@ -151,8 +150,7 @@ def _begin(
 
 def seconds_of(folder: str | os.PathLike) -> float:
     """How long the steps of a run took, whether it was stopped or not."""
-    rows = (Path(folder) / "metrics.jsonl").read_text().splitlines()
-    return round(sum(json.loads(row)["seconds"] for row in rows), 1)
+    return round(sum(row["seconds"] for row in read_metrics(folder)), 1)
 
 
 def log_prob_of_byte(model: ByteLaw, key, example, z=None):

@@ -2,9 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 
 import numpy as np
 
@@ -12,6 +10,7 @@ from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl import Program
 from aloex.apps.synth.energy import net
 from aloex.apps.synth.energy.learned import Learned
+from aloex.apps.synth.processes import processes
 from aloex.apps.synth.rank import for_inputs, unseen
 from aloex.apps.synth.score import FEWEST, Prior, Score, Simple
 from aloex.apps.synth.tasks import Task
@@ -63,11 +62,8 @@ def evaluate(tasks: Sequence[Task], model: str, num_public: int, jobs: int = 1) 
     `expected` is how often the model itself expects its first program to be right.
     """
     rate = partial(_rate, model, num_public)
-    if jobs == 1:
-        rated = [*map(rate, tasks)]
-    else:
-        with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-            rated = [*pool.map(rate, tasks, chunksize=50)]
+    with processes(jobs, chunk=50) as each_of:
+        rated = [*each_of(rate, tasks)]
     top1, top10, expected, seconds = (np.array(column) for column in zip(*rated, strict=True))
     row = {
         "model": model,

@@ -1,7 +1,6 @@
 """Training: any data sets and seeds of one method at once, in a run folder that can be resumed."""
 
 import dataclasses
-import json
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from aloex.apps.synthetic.trained import About, Trained
 from aloex.errors import require
 from aloex.learning import Many, fit
 from aloex.learning.many import stack, unstack
+from aloex.learning.run_folder import read_metrics
 
 
 class Problem(NamedTuple):
@@ -93,5 +93,4 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
 
 def metrics(folder: Path) -> list[dict]:
     """The record of a run: a row now and then, with a number for each problem."""
-    lines = (folder / "run" / "metrics.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
+    return read_metrics(folder / "run")

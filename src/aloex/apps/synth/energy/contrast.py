@@ -5,10 +5,7 @@ if they are given.
 """
 
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context
 from typing import NamedTuple
 
 import numpy as np
@@ -95,16 +92,6 @@ class _Parts:
             crossed = int((between < 0).any() and (between > 0).any())
             kinds[kind(crossed, abs(between).min())] += times
         return uses, kinds
-
-
-@contextmanager
-def processes(jobs: int):
-    """A `map` that is done by so many processes."""
-    if jobs == 1:
-        yield map
-        return
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        yield partial(pool.map, chunksize=4)
 
 
 def stacked(

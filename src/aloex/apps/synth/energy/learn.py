@@ -18,11 +18,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from aloex.apps.synth.energy import net
-from aloex.apps.synth.energy.contrast import Contrast, processes, stacked
+from aloex.apps.synth.energy.contrast import Contrast, stacked
+from aloex.apps.synth.processes import processes
 from aloex.apps.synth.tasks import generate
 from aloex.errors import NonFiniteLossError, Stopped, require
 from aloex.learning.progress import Progress, StopSignals
-from aloex.learning.run_folder import RunFolder
+from aloex.learning.run_folder import RunFolder, open_run
 from aloex.learning.updates import apply_gradients, clipped_adam, moving_average
 
 LOG_EVERY, CHECKPOINT_EVERY = 10, 100
@@ -68,7 +69,7 @@ def train(
     optimizer = clipped_adam(learning_rate, num_steps=num_steps)
     weights = jax.tree.map(jnp.asarray, net.init(seed))
     state = State(weights, weights, optimizer.init(weights), jnp.zeros((), jnp.int32))
-    run, state = _open(folder, resume, state, settings, seed)
+    run, state, _ = open_run(folder, resume, state, settings, seed)
     record, deadline = _Record(run), time.monotonic() + (seconds or float("inf"))
     bar = Progress(int(state.step), num_steps, progress)
     with processes(jobs) as each_of, StopSignals() as signals, bar:
@@ -121,13 +122,3 @@ class _Record:
         self.rows, self.since = [], now
         self.run.append_metrics([row])
         bar.update(row)
-
-
-def _open(folder: Path, resume: bool, state: State, settings: dict, seed: int):
-    """The run folder, and the state to begin with."""
-    if not resume:
-        return RunFolder.create(folder, config=settings, seed=seed), state
-    run = RunFolder.open(folder, config=settings, seed=seed)
-    step = run.latest_step() or 0
-    run.truncate_metrics(step)
-    return run, run.restore(state) if step else state

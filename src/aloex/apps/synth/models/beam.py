@@ -13,10 +13,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Integer, Key, PyTree
 
 from aloex.apps.synth.dsl import VOCABULARY
+from aloex.apps.synth.dsl.syntax import MAX_EXPRESSIONS
 from aloex.apps.synth.models.grammar import Partial, Seen, advance, empty
 from aloex.apps.synth.models.layers import half
 
-MAX_TOKENS, MAX_EXPRESSIONS = 88, 10
+MAX_TOKENS = 88
 NUM_TOKENS = len(VOCABULARY)
 RUN_TO_KEEP = 4  # with `prune`
 

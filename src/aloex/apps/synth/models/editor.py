@@ -17,6 +17,7 @@ from jaxtyping import Array, Float, Integer, Key, PyTree
 
 from aloex.apps.synth.dsl import VOCABULARY
 from aloex.apps.synth.dsl.mask import START
+from aloex.apps.synth.dsl.syntax import MAX_EXPRESSIONS
 from aloex.apps.synth.dsl.tokens import MAX_EXPR_TOKENS
 from aloex.apps.synth.models import edits
 from aloex.apps.synth.models.codes import EXPR_TOKENS, FOLLOWING
@@ -25,7 +26,7 @@ from aloex.apps.synth.models.layers import Embed, LSTMs
 from aloex.nets import Linear
 
 NUM_TOKENS = len(VOCABULARY)
-NUM_PLACES = edits.MAX_EXPRESSIONS + 1
+NUM_PLACES = MAX_EXPRESSIONS + 1
 
 
 def _expr_states() -> np.ndarray:

@@ -16,9 +16,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Integer, Key
 
+from aloex.apps.synth.dsl.syntax import MAX_EXPRESSIONS
 from aloex.proposals import alignment
 
-MAX_EXPRESSIONS = MAX_EDITS = 10
+MAX_EDITS = 10
 REPLACE, DELETE, INSERT, STOP = 0, 10, 20, 31  # the first choice of each kind
 NUM_CHOICES = 32
 PAD = 0

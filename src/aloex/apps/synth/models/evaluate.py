@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from aloex.apps.synth.generate import MAX_INPUT, MAX_OUTPUT
 from aloex.apps.synth.models import host
 from aloex.apps.synth.models.beam import Found, beam_search
-from aloex.apps.synth.models.codes import NUM_POS
+from aloex.apps.synth.models.feed import gaps_of
 from aloex.apps.synth.models.grammar import Seen
 from aloex.apps.synth.models.joint_beam import Edited, joint_search
 from aloex.apps.synth.tasks import NUM_PUBLIC, Task
 from aloex.errors import require
 
-MAX_INPUT, MAX_OUTPUT = 20, 50
 CHUNK = 500  # tasks at once
 Search = Callable[[Seen, int], Found | Edited]  # with a beam's width
 
@@ -50,9 +50,7 @@ def encode(examples: Sequence[Sequence[tuple[str, str]]]) -> Texts:
         [[_codes(pair[side], width, name) for pair in task] for task in examples], np.uint8
     )
     inputs, outputs = column(0, MAX_INPUT, "input"), column(1, MAX_OUTPUT, "output")
-    gaps = np.zeros((*inputs.shape[:2], NUM_POS), np.int8)
-    host.find_gaps(inputs, gaps)
-    return Texts(inputs, outputs, gaps)
+    return Texts(inputs, outputs, gaps_of(inputs))
 
 
 def _codes(text: str, width: int, name: str) -> list[int]:

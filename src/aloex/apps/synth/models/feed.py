@@ -13,12 +13,12 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from aloex.apps.synth.dsl.syntax import MAX_EXPRESSIONS
 from aloex.apps.synth.models import host
 from aloex.apps.synth.models.codes import NUM_POS
 from aloex.apps.synth.tasks import FROZEN, NUM_PUBLIC, generate
 from aloex.errors import require
 
-MAX_EXPRESSIONS = 10
 SPARE = 1.08  # tasks drawn for one that is needed
 
 
@@ -66,13 +66,9 @@ class Batcher(NamedTuple):
     def __call__(self, i: int) -> tuple[Part, ...]:
         number = int(self.batch_size * SPARE) + 8
         made = generate(number, seed=self.seed, first=i * number)
-        codes = np.zeros((number, MAX_EXPRESSIONS), np.int32)
-        host.number_programs(made.tokens, codes)
-        if self.canonical:
-            host.canonicalise(codes)
+        codes = codes_of(made.tokens, self.canonical)
         inputs = np.ascontiguousarray(made.inputs[:, :NUM_PUBLIC])
-        gaps = np.zeros((number, NUM_PUBLIC, NUM_POS), np.int8)
-        host.find_gaps(inputs, gaps)
+        gaps = gaps_of(inputs)
         traced = host.Traced.empty(number, made.tokens.shape[1], NUM_PUBLIC)
         host.trace(codes, gaps, traced)
         shown = self._shown(np.random.default_rng((self.seed, i)), number)
@@ -83,6 +79,22 @@ class Batcher(NamedTuple):
     def _shown(self, rng: np.random.Generator, number: int) -> np.ndarray:
         count = np.where(rng.random(number) < self.fewer, rng.integers(1, 4, number), NUM_PUBLIC)
         return np.arange(NUM_PUBLIC) < count[:, None]
+
+
+def codes_of(tokens: np.ndarray, canonical: bool) -> np.ndarray:
+    """Programs as numbers, from tokens [tasks, tokens]."""
+    codes = np.zeros((len(tokens), MAX_EXPRESSIONS), np.int32)
+    host.number_programs(tokens, codes)
+    if canonical:
+        host.canonicalise(codes)
+    return codes
+
+
+def gaps_of(inputs: np.ndarray) -> np.ndarray:
+    """Where all positions are in inputs [tasks, examples, characters]."""
+    gaps = np.zeros((*inputs.shape[:2], NUM_POS), np.int8)
+    host.find_gaps(inputs, gaps)
+    return gaps
 
 
 def _divide(part: Part, sizes: list[int]) -> list[np.ndarray]:

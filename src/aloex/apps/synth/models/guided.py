@@ -21,13 +21,14 @@ from jaxtyping import Array, Bool, Float, Integer, Key
 
 from aloex.apps.synth.dsl import VOCABULARY
 from aloex.apps.synth.dsl.tokens import BAR, MAX_EXPR_TOKENS
+from aloex.apps.synth.generate import MAX_INPUT, MAX_OUTPUT
 from aloex.apps.synth.models.feed import Part
 from aloex.apps.synth.models.grammar import Partial, allowed_log_probs
 from aloex.apps.synth.models.layers import Attention, Embed, FeedForward, Norm, max_of
 from aloex.nets import Linear
 
 NUM_TOKENS = len(VOCABULARY)
-MAX_INPUT, MAX_OUTPUT, NUM_SLOTS = 20, 50, MAX_EXPR_TOKENS + 1
+NUM_SLOTS = MAX_EXPR_TOKENS + 1
 REACH = 2  # characters to either side that a character knows of from the start
 CHAR_WIDTH = 32
 

@@ -4,7 +4,6 @@ Step i is a function of the state, the seed and i, so a run that was stopped goe
 not been; but saving rounds the optimizer's moments (`checkpoint`), so where it was saved matters.
 """
 
-import json
 import time
 from collections.abc import Callable
 from functools import cache
@@ -23,7 +22,7 @@ from aloex.apps.synth.models.feed import Batcher, Feed, Part
 from aloex.apps.synth.models.layers import half
 from aloex.errors import NonFiniteLossError, Stopped, require
 from aloex.learning.progress import Progress, StopSignals
-from aloex.learning.run_folder import RunFolder
+from aloex.learning.run_folder import RunFolder, read_metrics
 from aloex.learning.updates import apply_gradients
 
 WARM_UP = 500  # steps
@@ -137,22 +136,22 @@ class Run(NamedTuple):
                 files.append_metrics([row])
                 bar.update(row, _note(row))
                 if step // checkpoint_every > saved // checkpoint_every:
-                    state, saved = self.save(step, state, files), step
+                    state, saved = self.save(step, state), step
                 over = signals.received or late()
             if saved < step:
-                state = self.save(step, state, files)
+                state = self.save(step, state)
             if step < self.num_steps:
                 bar.say(f"saved at step {step} of {self.num_steps}; go on with --resume")
             if signals.received:
                 raise Stopped("stopped", step, state)
         return state[0]
 
-    def save(self, step: int, state: tuple[PyTree, PyTree], files: RunFolder):
+    def save(self, step: int, state: tuple[PyTree, PyTree]):
         """Write the checkpoint and the model; returns the state as it is in the files."""
         model, moments = state[0], checkpoint.rounded(state[1])
         checkpoint.save(self.folder, step, model, moments)
-        rows = [json.loads(line) for line in files.metrics_path.read_text().splitlines()]
-        trained = (step * self.batch_size, round(sum(row["seconds"] for row in rows), 1))
+        seconds = sum(row["seconds"] for row in read_metrics(self.folder))
+        trained = (step * self.batch_size, round(seconds, 1))
         settings = {**self.settings, **dict(zip(TRAINED, trained, strict=True))}
         q0.save(self.folder / "model.safetensors", model, settings)
         return model, moments

@@ -16,12 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Integer, Key, PyTree
 
-from aloex.apps.synth.models import edits, host, q0
+from aloex.apps.synth.models import edits, q0
 from aloex.apps.synth.models.beam import sample
-from aloex.apps.synth.models.codes import EXPR_TOKENS, NUM_POS
+from aloex.apps.synth.models.codes import EXPR_TOKENS
 from aloex.apps.synth.models.editor_file import build_editor
 from aloex.apps.synth.models.edits import MAX_EDITS, Script, draw_script
-from aloex.apps.synth.models.feed import MAX_EXPRESSIONS
+from aloex.apps.synth.models.feed import codes_of, gaps_of
 from aloex.apps.synth.models.grammar import Seen, run
 from aloex.apps.synth.models.guided_editor import GuidedEditor
 from aloex.apps.synth.models.layers import half
@@ -55,12 +55,7 @@ class EditBatcher(NamedTuple):
 
     def __call__(self, i: int) -> EditBatch:
         made = generate(self.batch_size, seed=self.seed, first=i * self.batch_size)
-        codes = np.zeros((self.batch_size, MAX_EXPRESSIONS), np.int32)
-        host.number_programs(made.tokens, codes)
-        if self.canonical:
-            host.canonicalise(codes)
-        gaps = np.zeros((*made.inputs.shape[:2], NUM_POS), np.int8)
-        host.find_gaps(made.inputs, gaps)
+        codes, gaps = codes_of(made.tokens, self.canonical), gaps_of(made.inputs)
         return EditBatch(np.uint32(i), codes, made.inputs, made.outputs, gaps)
 
 
