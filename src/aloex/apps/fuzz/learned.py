@@ -16,6 +16,7 @@ can be known:
 
 An edit is the model's with this probability, else any other byte. A format with little to know,
 such as an entropy-coded stream, gains little by likely bytes, and is not broken by many edits.
+Numbers are changed as such, besides (`numbers.py`).
 """
 
 import math
@@ -32,6 +33,7 @@ from jaxtyping import Array, Float, Int, UInt8, UInt16
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, context, hide
 from aloex.apps.fuzz.mutators import Edits, RandomEdits, other_byte
+from aloex.apps.fuzz.numbers import EditsAndNumbers, Sure
 from aloex.errors import InputError, require
 
 FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
@@ -54,11 +56,15 @@ def learned(
     return RandomEdits(LearnedByte(model, levels, temperatures), **how)
 
 
-def best(model: ByteLaw, **how) -> RandomEdits:
-    """Edits by a model as far as it is to be trusted; as many of the bytes as 1 / known tells."""
+def best(model: ByteLaw, **how) -> EditsAndNumbers:
+    """Edits by a model as far as it is to be trusted, and numbers changed where it is sure.
+
+    As many of the bytes are edited as 1 / known tells.
+    """
     share = known(model)
     how.setdefault("edits", tuple(part / share for part in BEST_SHARES))
-    return RandomEdits(Trusting(LearnedByte(model, BEST_LEVELS), share), **how)
+    choose = Trusting(LearnedByte(model, BEST_LEVELS), share)
+    return EditsAndNumbers(choose, **how, sure=Sure(model))
 
 
 @dataclass(frozen=True)

@@ -18,59 +18,97 @@ from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import context
 from aloex.apps.fuzz.executor import Inputs
 from aloex.apps.fuzz.mutators import Mutants, RandomEdits, Repair, any_byte, repaired
+from aloex.nets import on_cpu
 
 NUM_EDITS = 100  # of each mutant, in the paper
-BATCH = 1024
+CPU_BATCH, BATCH = 1024, 8192
 
 
 @dataclass(frozen=True)
 class Resample:
-    """Mutants of as many edits; which bytes they are of is as with `RandomEdits`."""
+    """Mutants of as many edits; which bytes they are of is as with `RandomEdits`.
+
+    Args:
+        side_by_side: mutants that are edited at once; as many as suit the device if None.
+    """
 
     model: ByteLaw
     seed: int = 0
     edits: tuple[int | float, ...] = (NUM_EDITS,)
     keep: int = 0
     repair: Repair | None = None
+    side_by_side: int | None = None
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
         places = RandomEdits(any_byte, self.seed, self.edits, self.keep)
         plan, chance = places.mutate(seeds, start, n), places.chances(seeds, start, n).value
         data = np.frombuffer(bytearray().join(seeds[i] for i in plan.origin), np.uint8)
-        values, num_edits = plan.values.copy(), np.diff(plan.first)
-        for k in range(max(num_edits, default=0)):
-            mutants = np.flatnonzero(num_edits > k)
-            rows = plan.first[mutants] + k
-            begin, position = plan.inputs.bounds[mutants], plan.positions[rows]
-            length = plan.inputs.bounds[mutants + 1] - begin
-            values[rows] = self._draw(data, begin, length, position, chance[rows])
-            data[begin + position] = values[rows]
+        batch = self.side_by_side or (CPU_BATCH if on_cpu() else BATCH)
+        values = plan.values.copy()
+        for i in range(0, n, batch):
+            mutants = np.minimum(np.arange(i, i + batch), n - 1)
+            bounds = plan.inputs.bounds[mutants[0] : mutants[-1] + 2]
+            edits = _table(plan.first, mutants)
+            part, values[edits] = self._chain(
+                data[bounds[0] : bounds[-1]],
+                bounds[mutants - i] - bounds[0],
+                np.diff(bounds)[mutants - i],
+                plan.positions[edits],
+                chance[edits],
+            )
+            data[bounds[0] : bounds[-1]] = part
         inputs = repaired(Inputs(data, plan.inputs.bounds), self.repair)
         return plan._replace(inputs=inputs, values=values)
 
-    def _draw(self, data, begin, length, position, chance) -> UInt8[np.ndarray, " n"]:
-        """A value for each row, in batches of one size: one program."""
-        values, n = np.empty(len(begin), np.uint8), len(begin)
-        for i in range(0, n, BATCH):
-            rows = np.minimum(np.arange(i, i + BATCH), n - 1)
-            drawn = _values(
-                self.model,
-                context(data, begin[rows], length[rows], position[rows]).astype(np.int32),
-                position[rows].astype(np.int32),
-                (length - 1 - position)[rows].astype(np.int32),
-                chance[rows].astype(np.float32),
-            )
-            values[i : i + BATCH] = np.asarray(drawn)[: n - i]
-        return values
+    def _chain(self, data, begin, length, position, chance) -> tuple[np.ndarray, np.ndarray]:
+        """Bytes after the edits, and the values; sizes are powers of two, for few programs."""
+        room = _power(len(data)) - len(data), _power(position.shape[1]) - position.shape[1]
+        pad = lambda a: np.pad(a, ((0, 0), (0, room[1])))
+        edited, values = _edited(
+            self.model,
+            np.pad(data, (0, room[0])),
+            begin.astype(np.int32),
+            length.astype(np.int32),
+            pad(position).astype(np.int32),
+            pad(chance).astype(np.float32),
+            np.int32(position.shape[1]),
+        )
+        return np.asarray(edited)[: len(data)], np.asarray(values)[:, : position.shape[1]]
+
+
+def _table(
+    first: Int[np.ndarray, " n_plus_1"], mutants: Int[np.ndarray, " batch"]
+) -> Int[np.ndarray, "batch edits"]:
+    """The edits of each mutant; the last one again where others have more, which changes nothing.
+
+    It is the same for mutants that stand in the list twice: they write the same bytes.
+    """
+    begin, end = first[mutants, None], first[mutants + 1, None]
+    return np.minimum(begin + np.arange(np.max(end - begin)), end - 1)
 
 
 @eqx.filter_jit
-def _values(model: ByteLaw, x, offset, after, chance) -> Int[Array, " n"]:
-    """The first value up to which the probabilities add up to more than `chance`."""
+def _edited(
+    model: ByteLaw, data, begin, length, position, chance, num_edits
+) -> tuple[UInt8[Array, " bytes"], UInt8[Array, "n edits"]]:
+    """Files at data[begin] after edit 0 of each, then edit 1 of each, ...; and the values."""
 
-    def one(x, offset, after, chance):
+    def draw(x, offset, after, chance):
         sums = jnp.cumsum(jnp.exp(model(x, offset, after)))
-        return jnp.minimum(jnp.sum(sums <= chance * sums[-1]), 255)
+        # The first value up to which the probabilities add up to more than `chance`.
+        return jnp.minimum(jnp.sum(sums <= chance * sums[-1]), 255).astype(jnp.uint8)
 
-    return jax.vmap(one)(x, offset, after, chance)
+    def edit(k, carried):
+        data, values = carried
+        at = position[:, k]
+        x = context(data, begin, length, at)
+        drawn = jax.vmap(draw)(x, at, length - 1 - at, chance[:, k])
+        return data.at[begin + at].set(drawn), values.at[:, k].set(drawn)
+
+    start = data, jnp.zeros(position.shape, jnp.uint8)
+    return jax.lax.fori_loop(0, num_edits, edit, start)
+
+
+def _power(n: int) -> int:
+    return 1 << (n - 1).bit_length()
