@@ -87,7 +87,7 @@ def evaluate(
         padded = [*chunk, *[chunk[-1]] * (min(CHUNK, len(tasks)) - len(chunk))]
         texts = encode([task.examples for task in padded])
         seen = texts.seen(num_public)
-        narrow = search(seen, 1)
+        narrow = jax.block_until_ready(search(seen, 1))
         began = time.monotonic()
         wide = jax.block_until_ready(search(seen, 10))
         seconds.append(time.monotonic() - began)

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Integer
 
 from aloex.apps.synth.dsl.tokens import MAX_EXPR_TOKENS
 from aloex.apps.synth.models import edits
-from aloex.apps.synth.models.beam import Beams, beam_search, widen
+from aloex.apps.synth.models.beam import Beams, Found, beam_search, widen
 from aloex.apps.synth.models.editor import Reading
 from aloex.apps.synth.models.grammar import DONE, Seen
 from aloex.apps.synth.models.layers import half
@@ -39,8 +39,8 @@ class Edited(NamedTuple):
 def joint_search(
     q0: Any, editor: Any, seen: Seen, *, width: int, prune: bool = False, max_edits: int = 10
 ) -> Edited:
-    """The most probable programs after edits; `prune` is for q0's beam alone."""
-    found = beam_search(q0, seen, width=width, prune=prune)
+    """The most probable programs after edits."""
+    found = starts(q0, seen, width=width, prune=prune)
     q0, editor = half(q0), half(editor)
     memory = editor.prepare(q0.encode(seen.inputs, seen.outputs, seen.shown))
     none = jnp.isneginf(found.log_prob)
@@ -50,6 +50,16 @@ def joint_search(
     goes_on = lambda carry: (carry[0] < max_edits) & ~jnp.all(carry[1].stopped)
     _, beams = jax.lax.while_loop(goes_on, body, (0, begin))
     return jax.vmap(_merge)(beams)
+
+
+def starts(q0: Any, seen: Seen, *, width: int, prune: bool) -> Found:
+    """q0's programs; where pruning leaves none, those that fail, for the editor to repair."""
+    found = beam_search(q0, seen, width=width, prune=prune)
+    if not prune:
+        return found
+    none = jnp.all(jnp.isneginf(found.log_prob), axis=-1)
+    choose = jax.vmap(lambda none, a, b: jax.tree.map(lambda *ab: jnp.where(none, *ab), a, b))
+    return choose(none, beam_search(q0, seen, width=width), found)
 
 
 def _edit(editor, memory, seen: Seen, beams: Edited) -> Edited:

@@ -37,14 +37,14 @@ def load_network(path: Path, editor: Path | None = None, prune: bool | None = No
     edit, of_editor = load_editor(editor)
     _check_pair(path, settings, editor, of_editor)
     about["weights"].append(q0.fingerprint(editor))
-    about |= {name: about[name] + value for name, value in _training(of_editor).items()}
+    about |= {name: round(about[name] + x, 1) for name, x in _training(of_editor).items()}
     return Network(by_joint_beam(model, edit, prune=pruned), about)
 
 
 def _training(settings: dict[str, Any]) -> dict[str, Any]:
     """What it took to train a model, with what was before it."""
     runs = [settings, settings.get("before", {})]
-    total = lambda name: sum(run.get(name, 0) for run in runs)
+    total = lambda name: round(sum(run.get(name, 0) for run in runs), 1)
     return {"train_examples": total("train_examples"), "gpu_seconds": total("train_seconds")}
 
 
