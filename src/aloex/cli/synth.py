@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aloex.cli import synth_energy, synth_models, synth_study, synth_table
+from aloex.cli import synth_energy, synth_models, synth_table, synth_tasks
 from aloex.errors import require
 
 app = typer.Typer(
@@ -14,9 +14,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-app.command("tasks")(synth_study.tasks)
-app.command("study")(synth_study.study)
-app.command("page")(synth_study.page)
+app.command("tasks")(synth_tasks.tasks)
+app.command("page")(synth_tasks.page)
 app.add_typer(synth_models.train, name="train")
 app.command("eval")(synth_models.evaluate)
 app.command("table")(synth_table.table)

@@ -1,18 +1,19 @@
 """Behaviours of programs against enumeration, and the order in which programs are tried."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
 
-from aloex.apps.synth import rank_study
+from aloex.apps.synth import study
 from aloex.apps.synth.behaviours import behaviours
 from aloex.apps.synth.best import best
 from aloex.apps.synth.dsl import run
 from aloex.apps.synth.rank import for_inputs, imagined, unseen
+from aloex.apps.synth.sample import Sampler
 from aloex.apps.synth.score import Flat, Prior, Simple
-from aloex.apps.synth.tasks import frozen
+from aloex.apps.synth.tasks import Task, frozen
 from aloex.apps.synth.version_space import VersionSpace
 
 CASES = [
@@ -101,14 +102,28 @@ def test_programs_for_unseen_inputs_fit_the_examples():
     assert all(run(p, x) == y for p in programs for x, y in task.public)
 
 
-def test_evaluation_is_what_the_definition_says():
+def test_evaluation_is_what_the_definition_says(monkeypatch):
+    monkeypatch.setattr(study, "NUM_VOTES", 5)
     tasks = frozen("validation")[:6]
-    for model, rank in rank_study.MODELS.items():
-        row, right = rank_study.evaluate(tasks, model, 2), []
+    for model, ranker in study.MODELS.items():
+        row, right = study.evaluate(tasks, model, 2), []
         for task in tasks:
-            inputs = [x for x, _ in task.examples[2:]]
-            found = rank(VersionSpace(task.examples[:2]), inputs)
-            fits = [all(run(p, x) == y for x, y in task.examples) for _, p in found]
-            right.append((fits[0], any(fits)))
-        assert (row["top1_beam1"], row["top10_beam10"]) == tuple(np.mean(right, axis=0))
+            space, inputs = VersionSpace(task.examples[:2]), [x for x, _ in task.examples[2:]]
+            score = ranker.score(space, inputs)
+            fits = lambda p, task=task: all(run(p, x) == y for x, y in task.examples)
+            found = [fits(program) for _, program in ranker.order(space, score, inputs)]
+            drawn = Sampler(space, score).draw(np.random.default_rng(0), 5)
+            votes = [Counter(run(p, x) for p in drawn).most_common(1)[0] for x in inputs]
+            voted = [text for text, _ in votes] == [y for _, y in task.examples[2:]]
+            right.append((found[0], any(found), voted, all(n == 5 for _, n in votes)))
+        names = ("top1_beam1", "top10_beam10", "vote", "sure")
+        assert tuple(row[name] for name in names) == tuple(np.mean(right, axis=0))
+        sure = [voted for *_, voted, sure in right if sure]
+        assert row["sure_right"] == (np.mean(sure) if sure else 0.0) and row["solved"] == 1.0
         assert ("expected" in row) == ("known" in model)
+
+
+def test_a_task_that_no_program_fits_counts_as_wrong():
+    task = Task("", (("abc", "qq"), ("abd", "rr"), ("abe", "ss")))
+    row = study.evaluate([task, *frozen("validation")[:1]], "version space", 2)
+    assert row["solved"] == 0.5 and row["top10_beam10"] <= 0.5

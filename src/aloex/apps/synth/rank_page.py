@@ -1,7 +1,7 @@
 """The section on what a learned energy adds to the version space."""
 
 from aloex.apps.results import markdown
-from aloex.apps.synth.rank_study import MODELS
+from aloex.apps.synth.study import MODELS
 
 Rows = list[dict]
 
@@ -17,10 +17,10 @@ the generator draws programs. Its weights come with the library.
 A program is right if it writes what the true one writes for the hidden inputs. So what counts is
 the summed weight of all programs that behave alike there (`aloex.apps.synth.behaviours`). In a
 table the inputs to be filled are known, only their outputs are hidden: *inputs known*. That is more
-than the paper's models are told. The other rows see nothing but the public pairs; the energy, where
-it has such a row, then makes up inputs like the public ones. *Version space* is the simple score
-from above. Shares of the first {n} test tasks whose first program, or one of the first ten, is
-right, by the number of public examples (`aloex synth table`):
+than the paper's models are told. The other rows see nothing but the public pairs; the energy then
+makes up inputs like the public ones. *Version space* is the simple score from above. Shares of the
+first {n} test tasks whose first program, or one of the first ten, is right, by the number of
+public examples (`aloex synth table`):
 
 {ranking}
 
@@ -28,6 +28,8 @@ Points of top-1 above the version space alone, part of which is owed to the inpu
 known:
 
 {margins}
+
+The generator's prior is what the energy has to find out for itself.
 
 What the energy says of itself can be compared with what happens: with the inputs known it expects
 to be right in {expected} of the tasks with {counts} examples, and is in

@@ -1,8 +1,11 @@
 """The page on the tasks: how they are made, what they are like, how far the version space gets."""
 
-from aloex.apps.results import markdown
-from aloex.apps.synth import rank_page
+from pathlib import Path
+
+from aloex.apps.results import markdown, read
+from aloex.apps.synth import network_page, rank_page
 from aloex.apps.synth.dsl import in_words
+from aloex.apps.synth.statistics import statistics
 from aloex.apps.synth.tasks import DATA, FROZEN, Task, frozen
 
 Rows = list[dict]
@@ -10,7 +13,7 @@ Rows = list[dict]
 PAGE = """\
 # Tasks of program synthesis
 
-*This page is written by `aloex synth page` from `results/synth`, which `aloex synth study` makes.*
+*This page is written by `aloex synth page` from `results/synth`, which `aloex synth table` makes.*
 
 A task is a program that nobody is shown, and ten examples of what it writes. Four examples are
 public: a synthesiser sees them. It is right if its program writes the outputs of all ten.
@@ -58,19 +61,24 @@ program, given the public inputs: a strong rival, as it knows how the tasks are 
 
 {accuracy}
 
-A program that fits the four public pairs exists for {solved} test tasks.
+*Solved*: some program fits the public pairs. *Vote* takes for each of the hidden inputs what most
+of 100 programs write which are drawn from the space by their score. Where at least 90% of them
+agree on every input (*sure*), the answer was *right* as often as stated.
 
-*Vote* takes for each of the hidden inputs what most of 100 programs write which are drawn from
-the space by their score. Where at least 90% of them agree on every input (*sure*), the answer was
-*right* as often as stated.
-
-{ranking}"""
+{ranking}{networks}"""
+ALONE = {"version space": "simple score", "version space, generator's prior": "generator's prior"}
 
 
-def render(tasks: Rows, accuracy: Rows, ranking: Rows) -> str:
+def read_rows(results: Path) -> tuple[Rows, Rows]:
+    """What `aloex synth table` wrote: how often models are right, and repairs if there are any."""
+    repairs = results / "repairs.json"
+    return read(results / "summary.json"), read(repairs) if repairs.exists() else []
+
+
+def render(rows: Rows, repairs: Rows) -> str:
     """The page."""
-    sets = [row for row in tasks if row["set"] in FROZEN]
-    solved = next(row for row in tasks if row["set"] == "solved")
+    sets = [{"set": name, **statistics(frozen(name))} for name in FROZEN]
+    alone = [row for row in rows if row["model"] in ALONE and row["set"] == "test"]
     size = lambda name: f"{name} has {(DATA / f'{name}.tsv.xz').stat().st_size / 1e6:.2f} MB"
     return PAGE.format(
         example=_example(frozen("test")[EXAMPLE]),
@@ -78,10 +86,10 @@ def render(tasks: Rows, accuracy: Rows, ranking: Rows) -> str:
         sizes=", ".join(size(row["set"]) for row in sets),
         statistics=_statistics(sets),
         expressions=_expressions(sets),
-        solved=f"{solved['solved']:,} of {solved['n_tasks']:,}",
-        n=f"{max(row['n_tasks'] for row in accuracy):,}",
-        accuracy=_accuracy(accuracy),
-        ranking=rank_page.render(ranking),
+        n=f"{max(row['n_tasks'] for row in alone):,}",
+        accuracy=_accuracy(alone),
+        ranking=rank_page.render(rows),
+        networks=network_page.render(rows, repairs),
     )
 
 
@@ -131,13 +139,9 @@ def _expressions(sets: Rows) -> str:
 def _accuracy(rows: Rows) -> str:
     percent = lambda value: f"{100 * value:.1f}%"
     head = ["", "public", "solved", "top-1", "top-10", "vote", "sure", "right"]
-    shares = ("solved", "top1", "top10", "vote", "sure", "sure_right")
+    shares = ("solved", "top1_beam1", "top10_beam10", "vote", "sure", "sure_right")
     body = [
-        [
-            row["model"].removeprefix("version space, "),
-            row["public_examples"],
-            *(percent(row[name]) for name in shares),
-        ]
+        [ALONE[row["model"]], row["public_examples"], *(percent(row[name]) for name in shares)]
         for row in sorted(rows, key=lambda row: (row["model"], row["public_examples"]))
     ]
     return markdown(head, body)

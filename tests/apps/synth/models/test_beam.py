@@ -108,8 +108,8 @@ def test_candidates_are_counted_in_order(texts):
             return np.concatenate([np.repeat(codes > 0, 4, 2), np.repeat(codes > 1, 6, 2)], axis=2)
 
     found = beam.Found(jnp.array([[[0], [1], [2], [0]]]), jnp.zeros((1, 4)))
-    fake = Fake(*texts)
-    assert [bool(evaluate.top(fake, found, k, 4)[0]) for k in (1, 2, 3)] == [False, True, True]
+    judged = evaluate.judge(Fake(*texts), found, 4)
+    assert [bool(judged.top(k)[0]) for k in (1, 2, 3)] == [False, True, True]
 
 
 def test_examples_that_models_cannot_read_are_refused():

@@ -178,6 +178,7 @@ def test_the_joint_beam_adds_up_q0_and_edits(pair):
     before = beam_search(start, seen, width=1)
     found = joint_beam.joint_search(start, editor, seen, width=1, max_edits=1)
     np.testing.assert_array_equal(found.start, before.codes)
+    np.testing.assert_array_equal(found.path[:, :, -1], found.codes)
     for task in range(3):
         program, after = (
             tuple(int(code) for code in codes[task, 0] if code)
@@ -203,6 +204,20 @@ def log_ways(start, editor, seen, program, ways):
     live = np.arange(11) < EXPR_LENGTH[exprs][..., None]
     of_choice = np.take_along_axis(np.asarray(reading.log_choice), choices[..., None], axis=-1)
     return of_choice[..., 0] + np.where(live, of_tokens, 0).sum(axis=-1)
+
+
+@pytest.mark.parametrize("pair", ["paper"], indirect=True)
+def test_where_nothing_fits_the_editor_begins_with_what_fails(pair):
+    """The first task is a constant, which the beam finds; the others are beyond it."""
+    start, _, _ = pair
+    rows = [("a,b", ","), ("ab,c", ","), ("x,yz", ","), (",ab", ",")]
+    others = [task.examples[:4] for task in frozen("validation")[1:3]]
+    seen = evaluate.encode([rows, *others]).seen(4)
+    plain, pruned = (beam_search(start, seen, width=10, prune=prune) for prune in (False, True))
+    assert np.isfinite(pruned.log_prob).any(axis=1).tolist() == [True, False, False]
+    found = joint_beam.starts(start, seen, width=10, prune=True)
+    for ours, fits, fails in zip(found, pruned, plain, strict=True):
+        np.testing.assert_array_equal(ours, np.concatenate([fits[:1], fails[1:]]))
 
 
 def test_an_editor_that_stops_changes_nothing(pair):

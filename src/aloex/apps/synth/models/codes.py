@@ -11,8 +11,18 @@ language, and the probabilities of a q0 add up to 1.
 """
 
 import numpy as np
+from jaxtyping import Integer
 
-from aloex.apps.synth.dsl import CONSTANTS, REGEXES, ConstPos, ConstTok, Pos, RegexTok
+from aloex.apps.synth.dsl import (
+    CONSTANTS,
+    REGEXES,
+    ConstPos,
+    ConstStr,
+    ConstTok,
+    Pos,
+    Program,
+    RegexTok,
+)
 from aloex.apps.synth.dsl.canonical import canonical, order
 from aloex.apps.synth.dsl.mask import ALLOWED, NEXT, STATES
 from aloex.apps.synth.dsl.syntax import MAX_K, SubStr
@@ -40,6 +50,16 @@ def canonical_number(expr: np.ndarray) -> np.ndarray:
     p1, p2 = CANON[p1], CANON[p2]
     first, second = np.where(RANK[p1] <= RANK[p2], (p1, p2), (p2, p1))
     return np.where(expr < FIRST_SUBSTR, expr, FIRST_SUBSTR + NUM_POS * first + second)
+
+
+def program_of(codes: Integer[np.ndarray, " expressions"]) -> Program:
+    """The program that numbers stand for."""
+    one = lambda code: (
+        ConstStr(CONSTANTS[code - 1])
+        if code < FIRST_SUBSTR
+        else SubStr(*(POSITIONS[i] for i in divmod(code - FIRST_SUBSTR, NUM_POS)))
+    )
+    return tuple(one(code) for code in codes.tolist() if code > 0)
 
 
 def _canon() -> np.ndarray:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -17,6 +18,7 @@ from aloex.apps.synth.models.beam import Found, beam_search
 from aloex.apps.synth.models.feed import gaps_of
 from aloex.apps.synth.models.grammar import Seen
 from aloex.apps.synth.models.joint_beam import Edited, joint_search
+from aloex.apps.synth.models.repairs import Judged, told
 from aloex.apps.synth.tasks import NUM_PUBLIC, Task
 from aloex.errors import require
 
@@ -62,34 +64,42 @@ def _codes(text: str, width: int, name: str) -> list[int]:
     return list(text.encode().ljust(width, b"\0"))
 
 
+def judge(texts: Texts, found: Found | Edited, num_public: int) -> Judged:
+    """Run what was found on all pairs."""
+    passed = texts.passed(np.asarray(found.codes))
+    fit = passed[:, :, :num_public].all(axis=2) & np.isfinite(np.asarray(found.log_prob))
+    return Judged(fit, fit & passed.all(axis=2))
+
+
 def evaluate(
     search: Search, tasks: Sequence[Task], *, num_public: int = NUM_PUBLIC
 ) -> dict[str, Any]:
-    """Top-1 Beam-1, Top-1 Beam-10 and Top-10 Beam-10."""
+    """Top-1 Beam-1, Top-1 Beam-10 and Top-10 Beam-10, and what the edits did, if there were any.
+
+    `ms_mean` is the time of the wider beam for a task among many, where there are enough of them
+    to leave out the first, which wait for the compiler.
+    """
     require(1 <= num_public <= NUM_PUBLIC, f"1 to {NUM_PUBLIC} pairs are public, got {num_public}")
     require(len(tasks) > 0, "there are no tasks to evaluate on")
-    began = time.monotonic()
-    right: dict[str, list[np.ndarray]] = {}
+    parts, seconds = [], []
     for first in range(0, len(tasks), CHUNK):
         chunk = tasks[first : first + CHUNK]
         padded = [*chunk, *[chunk[-1]] * (min(CHUNK, len(tasks)) - len(chunk))]
         texts = encode([task.examples for task in padded])
-        for width, tops in ((1, (1,)), (10, (1, 10))):
-            found = search(texts.seen(num_public), width)
-            for k in tops:
-                hits = top(texts, found, k, num_public)[: len(chunk)]
-                right.setdefault(f"top{k}_beam{width}", []).append(hits)
-    shares = {name: float(np.concatenate(hits).mean()) for name, hits in right.items()}
-    seconds = round(time.monotonic() - began, 1)
-    return {"public_examples": num_public, "n_tasks": len(tasks), **shares, "seconds": seconds}
-
-
-def top(texts: Texts, found: Found | Edited, k: int, num_public: int) -> np.ndarray:
-    """For each task whether one of the first k programs that fit is right."""
-    passed = texts.passed(np.asarray(found.codes))
-    fit = passed[:, :, :num_public].all(axis=2) & np.isfinite(np.asarray(found.log_prob))
-    counted = fit & (np.cumsum(fit, axis=1) <= k)
-    return np.any(counted & passed.all(axis=2), axis=1)
+        seen = texts.seen(num_public)
+        narrow = jax.block_until_ready(search(seen, 1))
+        began = time.monotonic()
+        wide = jax.block_until_ready(search(seen, 10))
+        seconds.append(time.monotonic() - began)
+        start = Found(wide.start, wide.log_prob) if isinstance(wide, Edited) else wide
+        parts.append((wide, *(judge(texts, x, num_public) for x in (narrow, wide, start))))
+    found, one, ten, start = jax.tree.map(lambda *a: np.concatenate(a)[: len(tasks)], *parts)
+    hits = {"top1_beam1": one.top(1), "top1_beam10": ten.top(1), "top10_beam10": ten.top(10)}
+    row = {"public_examples": num_public, "n_tasks": len(tasks)}
+    row |= {name: float(hit.mean()) for name, hit in hits.items()}
+    if len(seconds) > 1:
+        row["ms_mean"] = 1000 * float(np.mean(seconds[1:])) / CHUNK
+    return row | (told(tasks, found, ten, start) if isinstance(found, Edited) else {})
 
 
 def by_beam(model: Any, *, prune: bool) -> Search:

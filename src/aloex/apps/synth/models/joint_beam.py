@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Integer
 
 from aloex.apps.synth.dsl.tokens import MAX_EXPR_TOKENS
 from aloex.apps.synth.models import edits
-from aloex.apps.synth.models.beam import Beams, beam_search, widen
+from aloex.apps.synth.models.beam import Beams, Found, beam_search, widen
 from aloex.apps.synth.models.editor import Reading
 from aloex.apps.synth.models.grammar import DONE, Seen
 from aloex.apps.synth.models.layers import half
@@ -26,24 +26,40 @@ class Edited(NamedTuple):
     codes: Integer[Array, "*tasks width expressions"]
     log_prob: Float[Array, "*tasks width"]  # -inf where there is none
     num_edits: Integer[Array, "*tasks width"]
-    start: Integer[Array, "*tasks width expressions"]  # q0's program
+    path: Integer[Array, "*tasks width steps expressions"]  # x_0 by q0, x_1, ..., padded with x_t
     stopped: Bool[Array, "*tasks width"]
+
+    @property
+    def start(self) -> Integer[Array, "*tasks width expressions"]:
+        """q0's programs."""
+        return self.path[..., 0, :]
 
 
 @eqx.filter_jit
 def joint_search(
     q0: Any, editor: Any, seen: Seen, *, width: int, prune: bool = False, max_edits: int = 10
 ) -> Edited:
-    """The most probable programs after edits; `prune` is for q0's beam alone."""
-    found = beam_search(q0, seen, width=width, prune=prune)
+    """The most probable programs after edits."""
+    found = starts(q0, seen, width=width, prune=prune)
     q0, editor = half(q0), half(editor)
     memory = editor.prepare(q0.encode(seen.inputs, seen.outputs, seen.shown))
     none = jnp.isneginf(found.log_prob)
-    begin = Edited(found.codes, found.log_prob, jnp.zeros(none.shape, jnp.int32), found.codes, none)
+    path = jnp.repeat(found.codes[..., None, :], max_edits + 1, axis=-2)
+    begin = Edited(found.codes, found.log_prob, jnp.zeros(none.shape, jnp.int32), path, none)
     body = lambda carry: (carry[0] + 1, _edit(editor, memory, seen, carry[1]))
     goes_on = lambda carry: (carry[0] < max_edits) & ~jnp.all(carry[1].stopped)
     _, beams = jax.lax.while_loop(goes_on, body, (0, begin))
     return jax.vmap(_merge)(beams)
+
+
+def starts(q0: Any, seen: Seen, *, width: int, prune: bool) -> Found:
+    """q0's programs; where pruning leaves none, those that fail, for the editor to repair."""
+    found = beam_search(q0, seen, width=width, prune=prune)
+    if not prune:
+        return found
+    none = jnp.all(jnp.isneginf(found.log_prob), axis=-1)
+    choose = jax.vmap(lambda none, a, b: jax.tree.map(lambda *ab: jnp.where(none, *ab), a, b))
+    return choose(none, beam_search(q0, seen, width=width), found)
 
 
 def _edit(editor, memory, seen: Seen, beams: Edited) -> Edited:
@@ -69,13 +85,11 @@ def _edit_one(editor, memory, seen: Seen, beams: Edited, reading: Reading) -> Ed
     _, parent, choice = writing.carried
     before = jax.tree.map(lambda a: a[parent], beams)
     stopped = before.stopped | (choice == edits.STOP) | jnp.isneginf(writing.log_prob)
-    return Edited(
-        codes=jax.vmap(edits.apply)(before.codes, choice, writing.partial.codes[:, 0]),
-        log_prob=writing.log_prob,
-        num_edits=before.num_edits + ~stopped,
-        start=before.start,
-        stopped=stopped,
-    )
+    codes = jax.vmap(edits.apply)(before.codes, choice, writing.partial.codes[:, 0])
+    num_edits = before.num_edits + ~stopped
+    later = jnp.arange(before.path.shape[1]) >= num_edits[:, None]
+    path = jnp.where(later[..., None], codes[:, None], before.path)
+    return Edited(codes, writing.log_prob, num_edits, path, stopped)
 
 
 class _Writing(NamedTuple):

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 
 from aloex.apps.synth.models.guided import Guided
 from aloex.apps.synth.models.seq2seq import Seq2Seq
-from aloex.errors import require
+from aloex.apps.synth.tasks import DATA
+from aloex.errors import CheckpointError, require
 from aloex.learning import model_file
 
 Q0 = Seq2Seq | Guided
@@ -22,6 +23,7 @@ SIZES: dict[str, dict[str, dict[str, int]]] = {
         "tiny": {"width": 32, "num_heads": 2, "num_readers": 1, "num_writers": 1},
     },
 }
+SHIPPED: dict[str, str] = {}  # SHA-256 of the models that come with the library, by name
 
 
 def build(settings: dict[str, Any], seed: int = 0) -> Q0:
@@ -46,8 +48,13 @@ def load(path: Path) -> tuple[Q0, dict[str, Any]]:
 
 
 def file_of(path: Path) -> Path:
-    """A model file, or the one in the folder of a run."""
-    return path / "model.safetensors" if path.is_dir() else path
+    """A model file, the one in the folder of a run, or by its name one that is `SHIPPED`."""
+    if str(path) not in SHIPPED or path.exists():
+        return path / "model.safetensors" if path.is_dir() else path
+    file = DATA / f"{path}.safetensors"
+    if not file.exists() or hashlib.sha256(file.read_bytes()).hexdigest() != SHIPPED[str(path)]:
+        raise CheckpointError(f"{file} is damaged or of another version; install Aloex again")
+    return file
 
 
 def fingerprint(path: Path) -> str:

@@ -1,0 +1,123 @@
+"""The section on networks that write programs: how often they are right, and what edits do."""
+
+from typing import Any
+
+from aloex.apps.results import markdown
+from aloex.apps.synth.dsl import parse, run
+
+Rows = list[dict[str, Any]]
+
+# Accuracies of the paper's table, in percent, and the examples it trained on.
+PAPER = {
+    "seq2seq-init": (45.86, 55.49, 58.66, 483_000_000),
+    "seq2seq-tune": (47.86, 57.52, 60.62, 747_000_000),
+    "ALOE": (53.57, 61.99, 65.29, 747_000_000),
+}
+BEAMS = {
+    "top1_beam1": "Top-1 Beam-1",
+    "top1_beam10": "Top-1 Beam-10",
+    "top10_beam10": "Top-10 Beam-10",
+}
+SECTION = """
+## How far networks get
+
+[Networks](synth_models.md) write programs token by token, and an editor repairs what they wrote.
+Top-k Beam-b: of the programs of a beam of width b, in the order of their probability and without
+those that fail a public pair, one of the first k writes all ten outputs. The first {n} test
+tasks (`aloex synth table --network`), beside what the paper prints for tasks of its own. *Trained
+on* counts the tasks of all training that went before; *ms* is the time of a beam of width 10 for a
+task among 500 ({devices}).
+
+{accuracy}
+
+![Accuracy, and numbers of edits](images/synth/networks.png)
+
+*Accuracy with four public pairs, the paper's as black marks; numbers of edits behind the program
+that is ranked first, and behind the first that is right.*
+"""
+EDITS = """
+How many edits led to the program that is ranked first, in percent of the tasks that have one:
+
+{edits}
+
+*Repaired* is the share of all tasks in which that program is right, while the one that q0 had
+written at the start of it is not.
+"""
+REPAIRS = """
+Some repairs of {model}, the first in the test set with at most four expressions. Behind each output
+stands what q0's program wrote, where that was another.
+
+{repairs}
+"""
+
+
+def networks(rows: Rows, num_public: int | None = None) -> Rows:
+    """The rows of networks on the test set."""
+    return [
+        row
+        for row in rows
+        if "weights" in row
+        and row["set"] == "test"
+        and num_public in (None, row["public_examples"])
+    ]
+
+
+def render(rows: Rows, repairs: Rows) -> str:
+    """The section, or nothing as long as there are no rows."""
+    found = networks(rows)
+    if not found:
+        return ""
+    text = SECTION.format(
+        n=f"{max(row['n_tasks'] for row in found):,}",
+        devices=", ".join(dict.fromkeys(row["device"] for row in found)),
+        accuracy=_accuracy(found),
+    )
+    if edited := [row for row in found if "num_edits" in row]:
+        text += EDITS.format(edits=_edits(edited))
+    for row in repairs:
+        if row["set"] == "test" and row["public_examples"] == 4 and row["repairs"]:
+            shown = "\n\n".join(map(_repair, row["repairs"]))
+            text += REPAIRS.format(model=row["model"], repairs=shown)
+    return text
+
+
+def _accuracy(rows: Rows) -> str:
+    head = ["", "public", *BEAMS.values(), "trained on", "GPU seconds", "ms"]
+    lines = []
+    for row in rows:
+        shares = [f"{100 * row[name]:.2f}%" for name in BEAMS]
+        ms = f"{row['ms_mean']:.1f}" if "ms_mean" in row else "–"
+        training = [_millions(row["train_examples"]), f"{row['gpu_seconds']:,.0f}"]
+        lines.append([row["model"], row["public_examples"], *shares, *training, ms])
+    for name, (*shares, examples) in PAPER.items():
+        cells = [f"{share:.2f}%" for share in shares]
+        lines.append([f"{name}, as printed", 4, *cells, _millions(examples), "–", "–"])
+    return markdown(head, lines)
+
+
+def _millions(number: int) -> str:
+    return f"{number / 1e6:.1f}M"
+
+
+def _edits(rows: Rows) -> str:
+    counts = range(len(rows[0]["num_edits"]))
+    lines = []
+    for row in rows:
+        total = max(sum(row["num_edits"]), 1)
+        shares = [f"{100 * n / total:.1f}" for n in row["num_edits"]]
+        lines.append(
+            [row["model"], row["public_examples"], *shares, f"{100 * row['repaired']:.1f}%"]
+        )
+    return markdown(["", "public", *counts, "repaired"], lines)
+
+
+def _repair(repair: dict[str, Any]) -> str:
+    start = parse(repair["start"])
+    lines = []
+    for x, y in repair["pairs"]:
+        wrote = run(start, x, "paper")
+        lines.append(f"{x!r:24} -> {y!r}" + ("" if wrote == y else f"   not {wrote!r}"))
+    lines.append(f"q0:   {repair['start']}")
+    lines += [f"edit: {edit}" for edit in repair["edits"]]
+    lines.append(f"so:   {repair['end']}")
+    return "```text\n" + "\n".join(lines) + "\n```"
