@@ -23,7 +23,7 @@ def maker_of(
     relearn: bool = False,
 ) -> Maker:
     """A function of seed, keep, repair and maybe edits, and what a campaign is to record."""
-    from aloex.apps.fuzz.mutators import MUTATORS
+    from aloex.apps.fuzz.numbers import MUTATORS
 
     known = ", ".join([*MUTATORS, *BY_MODEL])
     plain = mutator in MUTATORS

@@ -15,8 +15,8 @@ def study(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="uniform, posmarg, libfuzzer, aflpp, blind; with --models how they were learned: "
-            "masked, aloe, ..."
+            help="uniform, posmarg, numbers, libfuzzer, aflpp, blind; with --models how they were "
+            "learned: masked, aloe, ..."
         ),
     ] = None,
     mode: Annotated[
@@ -47,7 +47,7 @@ def study(
     ),
 ) -> None:
     """Compare methods: what do as many inputs of each cover? May be stopped and repeated."""
-    from aloex.apps.fuzz import mutators, rivals
+    from aloex.apps.fuzz import rivals
     from aloex.apps.fuzz import study as comparison
     from aloex.apps.fuzz.compare import table
     from aloex.apps.fuzz.target import Target
@@ -55,7 +55,7 @@ def study(
 
     sweep = listed(edits, "--edits", whole_or_share)
     counts = listed(inputs, "--inputs")
-    wanted = method or [*mutators.MUTATORS, *rivals.RIVALS, "blind"]
+    wanted = method or [*numbers.MUTATORS, *rivals.RIVALS, "blind"]
     by_model = [name for name in wanted if name in comparison.LEARNED]
     if by_model and models is None:
         raise InputError(f"{by_model[0]} needs --models FOLDER, with what aloex fuzz learn wrote")

@@ -169,7 +169,7 @@ def test_the_command(stairs, tmp_path, monkeypatch):
         ((), "library has no seeds; name a folder of inputs: --seeds FOLDER"),
         (
             (*seeds, "--mutator", "worst"),
-            "must be one of uniform, posmarg, learned, best, resample, adaptive, got 'worst'",
+            "must be one of uniform, posmarg, numbers, learned, best, resample, adaptive, got",
         ),
         ((*seeds, "--repair", "zip"), "--repair must be one of png, got 'zip'"),
         ((*seeds, "--edits", "1,x"), "--edits must be numbers such as 10 or 1,3,10, got '1,x'"),

@@ -10,13 +10,12 @@ from aloex.apps.fuzz.byte_model import ByteModel, Settings
 from aloex.apps.fuzz.contexts import context, hide
 from aloex.apps.fuzz.mutators import other_byte
 from aloex.apps.fuzz.numbers import (
-    MAX_PLACES,
     EditsAndNumbers,
     Places,
-    Sure,
     change_numbers,
     new_number,
 )
+from aloex.apps.fuzz.sure import MAX_PLACES, Sure
 from stats import assert_draws_match, randomised
 
 SEEDS = [b"", b"0123456789", b"\x00\x00\x01\x00" * 30, bytes(range(100)), b"#"]
@@ -83,7 +82,7 @@ def test_equal_numbers_change_alike_or_one_alone():
 
 
 def test_mutants_are_told_by_their_edits_whatever_the_batches():
-    mutator = EditsAndNumbers(other_byte, seed=4, edits=(3,), keep=1, sure=Sure(tiny()))
+    mutator = EditsAndNumbers(other_byte, seed=4, edits=(3,), keep=1, places=Sure(tiny()))
     whole = mutator.mutate(SEEDS, 0, 200)
     for i in range(200):
         x = bytearray(SEEDS[whole.origin[i]])
@@ -104,7 +103,7 @@ def test_mutants_are_told_by_their_edits_whatever_the_batches():
 
 def test_the_repair_comes_last():
     mutator = EditsAndNumbers(
-        other_byte, edits=(1,), repair=lambda x: b"!" + x[1:], sure=Sure(tiny())
+        other_byte, edits=(1,), repair=lambda x: b"!" + x[1:], places=Sure(tiny())
     )
     made = mutator.mutate([bytes(range(50))], 0, 40)
     assert {made.input(i)[0] for i in range(40)} == {ord("!")}

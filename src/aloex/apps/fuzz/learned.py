@@ -33,7 +33,8 @@ from jaxtyping import Array, Float, Int, UInt8, UInt16
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, context, hide
 from aloex.apps.fuzz.mutators import Edits, RandomEdits, other_byte
-from aloex.apps.fuzz.numbers import EditsAndNumbers, Sure
+from aloex.apps.fuzz.numbers import EditsAndNumbers
+from aloex.apps.fuzz.sure import Sure
 from aloex.errors import InputError, require
 
 FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
@@ -64,7 +65,7 @@ def best(model: ByteLaw, **how) -> EditsAndNumbers:
     share = known(model)
     how.setdefault("edits", tuple(part / share for part in BEST_SHARES))
     choose = Trusting(LearnedByte(model, BEST_LEVELS), share)
-    return EditsAndNumbers(choose, **how, sure=Sure(model))
+    return EditsAndNumbers(choose, **how, places=Sure(model))
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,6 @@ class RandomEdits:
 
 Uniform = partial(RandomEdits, other_byte)
 Posmarg = partial(RandomEdits, byte_of_another)
-MUTATORS = {"uniform": Uniform, "posmarg": Posmarg}
 
 
 class Chances(NamedTuple):

@@ -1,36 +1,35 @@
-"""Numbers of a format, such as sizes and counts: changed as numbers, where the model expects them.
+"""Numbers of a format, such as sizes and counts, changed as numbers.
 
-To a model of bytes 00 00 01 00 are four bytes, to a decoder the width of an image. A mutant has
-some numbers of 1, 2 or 4 bytes shifted a little, multiplied or divided by a power of two, or set to
-a value at which programs change their mind. Half of the time all equal numbers nearby change alike:
-what a file says twice stays true. Places are drawn where the model is sure of the byte,
-
-    p(place) ~ (1 - entropy of the byte there / log 256)^4,
-
-for there is structure, not content. This changes bytes but never moves them, so a mutant is still
-told by its edits.
+To a law of bytes 00 00 01 00 are four bytes, to a decoder the width of an image. Half of the
+mutants have some numbers of 1, 2 or 4 bytes shifted a little, multiplied or divided by a power of
+two, or set to a value at which programs change their mind. Half of the time all equal numbers
+nearby change alike: what a file says twice stays true. Where numbers are is for a model to say
+(`sure.py`), or they may be anywhere. Bytes change but never move, so a mutant is still told by its
+edits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt8
+from jaxtyping import Float, Int, UInt8
 
-from aloex.apps.fuzz.byte_law import ByteLaw
-from aloex.apps.fuzz.contexts import context, hide
-from aloex.apps.fuzz.mutators import Mutants, RandomEdits, generator, repaired
+from aloex.apps.fuzz.mutators import (
+    Mutants,
+    Posmarg,
+    RandomEdits,
+    Uniform,
+    generator,
+    other_byte,
+    repaired,
+)
 from aloex.apps.fuzz.operators import BORDERS, MAX_SHIFT
 
 SHARE = 0.5  # of the mutants have numbers changed
 MAX_NUMBERS = 3
 NEARBY = 256  # bytes to either side
-LEVEL, POWER = 0.5, 4
-MAX_PLACES, BATCH = 4096, 1024  # of a seed that are looked at, and at once
 STREAM = 1 << 62  # in which random numbers do not meet those of the edits
 
 
@@ -46,49 +45,17 @@ class Places(NamedTuple):
         return int(self.position[min(i, len(self.position) - 1)])
 
 
-class Sure:
-    """Places of seeds where a model is sure; computed when first asked for, and kept."""
-
-    def __init__(self, model: ByteLaw):
-        self.model = model
-        self._places: dict[tuple[bytes, int], Places] = {}
-
-    def __call__(self, seed: bytes, keep: int) -> Places:
-        if (seed, keep) not in self._places:
-            self._places[seed, keep] = self._look(seed, keep)
-        return self._places[seed, keep]
-
-    def _look(self, seed: bytes, keep: int) -> Places:
-        room = len(seed) - keep
-        some = generator(0, room).choice(room, min(room, MAX_PLACES), replace=False)
-        position, data = keep + np.sort(some), np.frombuffer(seed, np.uint8)
-        weights = []
-        for i in range(0, len(position), BATCH):
-            at = position[np.minimum(np.arange(i, i + BATCH), len(position) - 1)].astype(np.int32)
-            x = context(data, 0 * at, 0 * at + len(seed), at).astype(np.int32)
-            after = (len(seed) - 1 - at).astype(np.int32)
-            weights.append(np.asarray(_certainty(self.model, x, at, after))[: len(position) - i])
-        return Places(position, np.cumsum(np.concatenate(weights) + 1e-9))
-
-
-@eqx.filter_jit
-def _certainty(model: ByteLaw, x, offset, after) -> Float[Array, " n"]:
-    """The weight of each place, with half of what is around it believed."""
-
-    def one(x, offset, after):
-        key = jax.random.fold_in(jax.random.key(0), offset)
-        log_p = model(hide(key, x, jnp.asarray(LEVEL)), offset, after)
-        entropy = -jnp.sum(jnp.exp(log_p) * log_p)
-        return jnp.clip(1 - entropy / jnp.log(256.0), 0, 1) ** POWER
-
-    return jax.vmap(one)(x, offset, after)
+def anywhere(seed: bytes, keep: int) -> Places:
+    """All places of a seed, each as likely."""
+    position = np.arange(keep, len(seed))
+    return Places(position, 1.0 + np.arange(len(position)))
 
 
 @dataclass(frozen=True)
 class EditsAndNumbers(RandomEdits):
-    """`RandomEdits`, after which half of the mutants have numbers changed where `sure` says."""
+    """`RandomEdits`, after which half of the mutants have numbers changed at some of the places."""
 
-    sure: Sure | None = None
+    places: Callable[[bytes, int], Places] = anywhere  # of a seed, after the bytes to keep
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
@@ -98,8 +65,8 @@ class EditsAndNumbers(RandomEdits):
         owner: list[int] = []
         for i in range(n):
             rng = generator(self.seed, STREAM + start + i)
-            if self.sure is not None and rng.random() < SHARE:
-                places = self.sure(seeds[made.origin[i]], self.keep)
+            if rng.random() < SHARE:
+                places = self.places(seeds[made.origin[i]], self.keep)
                 new = change_numbers(data[bounds[i] : bounds[i + 1]], places, self.keep, rng)
                 written += new
                 owner += [i] * len(new)
@@ -117,6 +84,9 @@ class EditsAndNumbers(RandomEdits):
             values=both[1].astype(np.uint8),
         )
 
+
+Numbers = partial(EditsAndNumbers, other_byte)
+MUTATORS = {"uniform": Uniform, "posmarg": Posmarg, "numbers": Numbers}  # all without a model
 
 Written = tuple[int, int]  # a position and the value there
 

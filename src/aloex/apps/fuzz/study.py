@@ -19,7 +19,8 @@ import numpy as np
 from aloex.apps import results
 from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.executor import Executor, Outcomes
-from aloex.apps.fuzz.mutators import MUTATORS, Learner, Mutator, RandomEdits
+from aloex.apps.fuzz.mutators import Learner, Mutator, RandomEdits
+from aloex.apps.fuzz.numbers import MUTATORS
 from aloex.apps.fuzz.rivals import RIVALS
 from aloex.apps.fuzz.target import Target
 from aloex.errors import require
