@@ -4,9 +4,9 @@ Step i is a function of the state, the seed and i, so a run that was stopped goe
 not been; but saving rounds the optimizer's moments (`checkpoint`), so where it was saved matters.
 """
 
+import math
 import time
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +23,9 @@ from aloex.apps.synth.models.layers import half
 from aloex.errors import NonFiniteLossError, Stopped, require
 from aloex.learning.progress import Progress, StopSignals
 from aloex.learning.run_folder import RunFolder, read_metrics
-from aloex.learning.updates import apply_gradients
 
 WARM_UP = 500  # steps
+ADAM = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
 TRAINED = ("train_examples", "train_seconds")  # what a model file tells of its training
 Loss = Callable[[PyTree, Any], tuple[Float[Array, ""], NamedTuple]]
 
@@ -111,8 +111,7 @@ class Run(NamedTuple):
         """The model after the last step, or as far as the seconds reach."""
         began = time.monotonic()
         require(self.num_steps >= 1, f"the number of steps must be positive, got {self.num_steps}")
-        optimizer = adam(self.learning_rate, self.num_steps)
-        state = (model, optimizer.init(eqx.filter(model, eqx.is_inexact_array)))
+        state = (model, ADAM.init(eqx.filter(model, eqx.is_inexact_array)))
         files, state, step = self._open(resume, state)
         late = lambda: self.seconds is not None and time.monotonic() - began > self.seconds
         with (
@@ -125,8 +124,9 @@ class Run(NamedTuple):
                 start, waited, first = time.monotonic(), feed.waited, step
                 step = min((step // log_every + 1) * log_every, self.num_steps)
                 infos = []
-                for _ in range(first, step):
-                    state, info = update(((loss, optimizer), feed.take()), state)
+                for i in range(first, step):
+                    rate = jnp.asarray(rate_at(i, self.learning_rate, self.num_steps))
+                    state, info = update((loss, feed.take(), rate), state)
                     infos.append(info)
                 row = _row(step, infos)
                 passed = time.monotonic() - start
@@ -166,21 +166,26 @@ class Run(NamedTuple):
         return files, tuple(restored), step
 
 
-@cache  # the same object for the same settings, so that `update` is not compiled again
-def adam(learning_rate: float, num_steps: int) -> optax.GradientTransformation:
-    """Adam on clipped gradients; the rate warms up, then falls to 0 along a cosine."""
+def rate_at(step: int, learning_rate: float, num_steps: int) -> float:
+    """It warms up, then falls to 0 along a cosine."""
     warm_up = min(WARM_UP, num_steps // 4)
-    rate = optax.warmup_cosine_decay_schedule(0.0, learning_rate, warm_up, num_steps)
-    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))
+    if step < warm_up:
+        return learning_rate * step / warm_up
+    return learning_rate * (1 + math.cos(math.pi * (step - warm_up) / (num_steps - warm_up))) / 2
 
 
 @eqx.filter_jit(donate="all-except-first")
 def update(fixed, state):
-    """The state after one step on a batch, and its info."""
-    (loss, optimizer), batch = fixed
+    """The state after one step on a batch, and its info.
+
+    The rate is given, not computed: compiling takes minutes on a GPU, and so runs of all lengths
+    and rates share one program.
+    """
+    loss, batch, rate = fixed
     model, moments = state
     grads, info = eqx.filter_grad(loss, has_aux=True)(model, batch)
-    model, moments = apply_gradients(optimizer, grads, moments, model)
+    updates, moments = ADAM.update(grads, moments)
+    model = eqx.apply_updates(model, jax.tree.map(lambda u: -rate * u, updates))
     return (model, moments), info
 
 
