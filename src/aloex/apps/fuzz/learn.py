@@ -55,10 +55,16 @@ class Recipe:
     max_edits: int = 4
     num_trajectories: int = 4
     num_kernel_steps: int = 1
-    num_whole: int = 32  # windows of a batch that are drawn whole
+    whole: float = 0.125  # share of the windows of a batch that are drawn whole
     num_sites: int = 8  # of a whole window, that a step of the kernel redraws
     rate_ratio: float = 1.0  # of f's learning rate to that of q, for ADE and on whole windows
     num_q_steps: int = 1  # to one of f, for ADE
+
+    @property
+    def num_whole(self) -> int:
+        """Windows of a batch that are drawn whole: at least one, and not all."""
+        require(self.batch_size >= 2, f"batch_size must be at least 2, got {self.batch_size}")
+        return min(max(round(self.whole * self.batch_size), 1), self.batch_size - 1)
 
 
 RECIPES = {
