@@ -238,7 +238,7 @@ def learn(
     corpus: Annotated[Path, typer.Argument(help="A folder of inputs.")],
     out: Annotated[Path, typer.Option(help="The model file to write: model.safetensors.")],
     method: Annotated[
-        str, typer.Option(help="masked, aloe, cd, ade, learn-and-fuzz or rnn-ebm.")
+        str, typer.Option(help="masked, aloe, aloe-window, cd, ade, learn-and-fuzz or rnn-ebm.")
     ] = "masked",
     steps: Annotated[int | None, typer.Option(help="Training steps.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Examples per step.")] = None,

@@ -16,6 +16,7 @@ from aloex.apps.fuzz.byte_law import VERSION, ByteLaw, Settings
 from aloex.apps.fuzz.byte_lstm import ByteLSTM
 from aloex.apps.fuzz.contexts import HOLE, PLACE, WINDOW, place
 from aloex.apps.fuzz.energy import ByteEnergy
+from aloex.apps.fuzz.window_energy import ByteWindow
 from aloex.errors import CheckpointError, require
 from aloex.learning import model_file
 from aloex.nets import Dense, Features
@@ -45,6 +46,7 @@ class ByteModel(ByteLaw):
 
 KINDS: dict[str, Callable[..., ByteLaw]] = {  # by the method that they are learned by
     **{"masked": ByteModel, "aloe": ByteEnergy, "cd": ByteEnergy, "ade": ByteEnergy},
+    "aloe-window": ByteWindow,
     **{"learn-and-fuzz": ByteLSTM, "rnn-ebm": ByteLSTM},
 }
 

@@ -3,6 +3,7 @@
 masked           a predictor, by maximum likelihood of single bytes
 aloe             an energy of blocks of bytes, by Algorithm 1 with a local search as its sampler
 cd, ade          the same energy by contrastive divergence, or with a sampler by REINFORCE
+aloe-window      the paper's energy of a whole window of 64 bytes, by the same algorithm
 learn-and-fuzz   an LSTM, by maximum likelihood of each byte given those before it
 rnn-ebm          the same LSTM, to be used as an energy
 
@@ -21,14 +22,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
-from aloex.apps.fuzz.blocks import COND_DIM, SPACE, Blocks
+from aloex.apps.fuzz import blocks, search, window_search, windows
 from aloex.apps.fuzz.byte_law import ByteLaw, Settings
 from aloex.apps.fuzz.byte_lstm import ByteLSTM, log_prob_of_window
 from aloex.apps.fuzz.byte_model import build
 from aloex.apps.fuzz.contexts import LEVELS, Examples
 from aloex.apps.fuzz.corpus import Corpus
 from aloex.apps.fuzz.energy import ByteEnergy, SlotGibbs
-from aloex.apps.fuzz.search import build_q, build_q0
+from aloex.apps.fuzz.window_energy import ByteWindow, WindowGibbs
+from aloex.apps.fuzz.window_learner import WholeAndGiven
 from aloex.baselines.ade import ADE
 from aloex.baselines.likelihood import MaximumLikelihood
 from aloex.baselines.pcd import CD
@@ -53,14 +55,24 @@ class Recipe:
     max_edits: int = 4
     num_trajectories: int = 4
     num_kernel_steps: int = 1
-    rate_ratio: float = 1.0  # of f's learning rate to that of q, for ADE
+    whole: float = 0.125  # share of the windows of a batch that are drawn whole
+    num_sites: int = 8  # of a whole window, that a step of the kernel redraws
+    rate_ratio: float = 1.0  # of f's learning rate to that of q, for ADE and on whole windows
     num_q_steps: int = 1  # to one of f, for ADE
+
+    @property
+    def num_whole(self) -> int:
+        """Windows of a batch that are drawn whole: at least one, and not all."""
+        require(self.batch_size >= 2, f"batch_size must be at least 2, got {self.batch_size}")
+        return min(max(round(self.whole * self.batch_size), 1), self.batch_size - 1)
 
 
 RECIPES = {
     "masked": Recipe(num_steps=5000, batch_size=512, learning_rate=1e-3),
     "aloe": Recipe(),
     "cd": Recipe(),
+    # Whole windows teach little and shake much, as long as q lags behind.
+    "aloe-window": Recipe(num_trajectories=2, rate_ratio=0.1),
     # f must not outrun a sampler that learns by REINFORCE, or it grows without bound.
     "ade": Recipe(num_steps=1500, rate_ratio=0.1, num_q_steps=3),
     "learn-and-fuzz": Recipe(num_steps=3000, batch_size=64, hidden=128),
@@ -100,7 +112,7 @@ def learn(
     state = fit(
         learner,
         state,
-        Blocks(Examples(corpus)) if isinstance(model, ByteEnergy) else Examples(corpus),
+        _stream(model, recipe, Examples(corpus)),
         seed=seed,
         num_steps=recipe.num_steps,
         batch_size=recipe.batch_size,
@@ -118,12 +130,19 @@ def learn(
     return learned(state)
 
 
+def _stream(model: ByteLaw, recipe: Recipe, examples: Examples) -> Any:
+    """What the model is learned from."""
+    if isinstance(model, ByteWindow):
+        return windows.Windows(examples, recipe.num_whole)
+    return blocks.Blocks(examples) if isinstance(model, ByteEnergy) else examples
+
+
 def _begin(
     model: ByteLaw, recipe: Recipe, key: Key[Array, ""]
 ) -> tuple[Any, Any, Callable[[Any], ByteLaw]]:
     """The learner, its state before the first step, and how to get the model from the last."""
     adam = clipped_adam(recipe.learning_rate)
-    if not isinstance(model, ByteEnergy):
+    if not isinstance(model, ByteEnergy | ByteWindow):
         objective = log_prob_of_window if isinstance(model, ByteLSTM) else log_prob_of_byte
         learner = MaximumLikelihood(objective=objective, optimizer_q=adam, ema_decay=0.99)
         return learner, learner.init(model), lambda state: state.ema_q
@@ -135,17 +154,23 @@ def _begin(
     if method == "ade":
         how = {"rate_ratio": recipe.rate_ratio, "num_q_steps": recipe.num_q_steps}
         learner = ADE(optimizer=adam, **how)
-        q0 = build_q0(recipe.hidden_q, key=key)
-        return learner, learner.init(key, f, q0, cond_dim=COND_DIM), learned
-    learner = ALOE(
-        SlotGibbs(),
-        Inverse(space=SPACE, max_edits=recipe.max_edits),
+        q0 = search.build_q0(recipe.hidden_q, key=key)
+        return learner, learner.init(key, f, q0, cond_dim=blocks.COND_DIM), learned
+    is_window = isinstance(model, ByteWindow)
+    space = windows.SPACE if is_window else blocks.SPACE
+    aloe = ALOE(
+        WindowGibbs(recipe.num_sites) if is_window else SlotGibbs(),
+        Inverse(space=space, max_edits=recipe.max_edits),
         num_trajectories=recipe.num_trajectories,
         num_kernel_steps=recipe.num_kernel_steps,
-        optimizer_f=adam,
+        optimizer_f=clipped_adam(recipe.learning_rate * recipe.rate_ratio),
         optimizer_q=adam,
     )
-    return learner, learner.init(f, build_q(*sizes, key=key)), learned
+    if not is_window:
+        return aloe, aloe.init(f, search.build_q(*sizes, key=key)), learned
+    learner = WholeAndGiven(aloe, CD(WindowGibbs(1), optimizer_f=adam), recipe.num_whole)
+    state = learner.init(f, window_search.build_q(*sizes, key=key))
+    return learner, state, lambda state: learned(state.whole)
 
 
 def seconds_of(folder: str | os.PathLike) -> float:

@@ -44,7 +44,7 @@ class Given(eqx.Module):
     """A q0, an editor or a stop policy, given what a reader makes of z."""
 
     inner: Any
-    reader: Reader
+    reader: Any
 
     def sample(self, key: Key[Array, ""], *x_and_z: Array) -> Int[Array, " slots"]:
         *x, z = x_and_z

@@ -28,7 +28,8 @@ from aloex.errors import require
 KEYS = ("target", "method", "mode", "edits", "inputs", "trial", "with_seeds")
 COUNTS = (300, 1000, 3000, 10_000)
 SWEEP = (1, 3, 10, 30, 100)  # edits of a mutant
-LEARNED = ("aloe", "cd", "ade", "rnn-ebm", "learn-and-fuzz", "masked")  # methods of `learn`
+# methods of `learn`
+LEARNED = ("aloe", "aloe-window", "cd", "ade", "rnn-ebm", "learn-and-fuzz", "masked")
 ADAPTIVE = {"adaptive": None, "adaptive-relearn": True}  # whether the model is learned again
 UNION = "union"  # half of the inputs by libFuzzer, half by `best`, each on its own
 NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check

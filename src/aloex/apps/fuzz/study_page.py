@@ -18,6 +18,7 @@ COLOURS = {
     "blind, adaptive": "#8a5aa8",
     "libfuzzer+aloe": "#ff7043",
     "aloe": "#c2185b",
+    "aloe-window": "#e06c9f",
     "masked": "#2a6fbb",
     "cd": "#00897b",
     "ade": "#9e9d24",
