@@ -4,6 +4,7 @@ All are the library's own. They are given the condition as numbers that a small 
 makes of it.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -67,9 +68,21 @@ def build_q0(hidden: int, *, key: Key[Array, ""]) -> Given:
 
 def build_q(hidden: int, max_edits: int, *, key: Key[Array, ""]) -> LocalSearch:
     """The whole search, with fresh weights."""
-    keys = jax.random.split(key, 5)
+    key_q0, *keys = jax.random.split(key, 5)
+    return with_edits(build_q0(hidden, key=key_q0), Reader, SPACE, hidden, max_edits, keys)
+
+
+def with_edits(
+    q0: Any,
+    reader: Callable[..., Any],
+    space: Categorical,
+    hidden: int,
+    max_edits: int,
+    keys: Sequence[Key[Array, ""]],
+) -> LocalSearch:
+    """A search from q0, whose editor and stop policy are given what readers make of z."""
     sizes: dict[str, Any] = {"hidden": (hidden,), "cond_dim": hidden}
-    editor = Given(PositionValue(SPACE, **sizes, key=keys[1]), Reader(hidden, key=keys[2]))
-    stop = Stop(SPACE, **sizes, max_prob=MAX_STOP, key=keys[3])
-    stop = Given(stop, Reader(hidden, key=keys[4]))
-    return LocalSearch(build_q0(hidden, key=keys[0]), editor, stop, max_edits)
+    editor = PositionValue(space, **sizes, key=keys[0])
+    stop = Stop(space, **sizes, max_prob=MAX_STOP, key=keys[2])
+    read = lambda key: reader(hidden, key=key)
+    return LocalSearch(q0, Given(editor, read(keys[1])), Given(stop, read(keys[3])), max_edits)

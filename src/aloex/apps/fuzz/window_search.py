@@ -1,17 +1,15 @@
 """q for windows: an LSTM over the window, an editor of site and value, and a stop policy."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.apps.fuzz.contexts import HOLE, PLACE, WINDOW
-from aloex.apps.fuzz.search import MAX_STOP, Given
+from aloex.apps.fuzz.search import with_edits
 from aloex.apps.fuzz.windows import FREE, SPACE, unpacked
 from aloex.nets import Features, Linear, elu
-from aloex.samplers import LocalSearch, PositionValue, Stop
+from aloex.samplers import LocalSearch
 from aloex.spaces import Categorical
 
 
@@ -94,8 +92,5 @@ class WindowLSTM(eqx.Module):
 
 def build_q(hidden: int, max_edits: int, *, key: Key[Array, ""]) -> LocalSearch:
     """The whole search, with fresh weights."""
-    keys = jax.random.split(key, 5)
-    sizes: dict[str, Any] = {"hidden": (hidden,), "cond_dim": hidden}
-    editor = Given(PositionValue(SPACE, **sizes, key=keys[1]), Reader(hidden, key=keys[2]))
-    stop = Given(Stop(SPACE, **sizes, max_prob=MAX_STOP, key=keys[3]), Reader(hidden, key=keys[4]))
-    return LocalSearch(WindowLSTM(hidden, key=keys[0]), editor, stop, max_edits)
+    key_q0, *keys = jax.random.split(key, 5)
+    return with_edits(WindowLSTM(hidden, key=key_q0), Reader, SPACE, hidden, max_edits, keys)
