@@ -47,6 +47,17 @@ The paper's energy, every one of the 2^32 states visited.
 {log_z}
 
 Made by `python benchmarks/speed.py --log-z`. The float32 row includes its compilation.
+
+## Fuzzing
+
+Mutants of libpng's seeds, 100 edits each. `exact` draws the edits one after the other from the
+energy, each given all around it, for many files at once; its peer does one file at a time. `table`
+draws them from laws that are computed once and kept; its peer draws any byte. `executor` runs them
+in isolated processes with a shared map of coverage; its peer starts libFuzzer's binary for each.
+
+{fuzz}
+
+Made by `python benchmarks/fuzz.py MODEL`, with a model of `aloex fuzz learn --method aloe`.
 """
 
 
@@ -67,12 +78,18 @@ def render() -> str:
     log_z = [
         (r["precision"], r["device"], f"{r['log_z']:.6f}", r["seconds"]) for r in rows("log_z.json")
     ]
+    whole = lambda row, key: "" if row["device"].startswith("cpu") else f"{row[key]:,}"
+    fuzz = [
+        (r["case"], r["device"], whole(r, "ours"), whole(r, "peer"), f"{r['ratio']:,.3g}")
+        for r in rows("fuzz.json")
+    ]
     error = max(r.get("error_against_float32", 0) for r in rows("log_z.json"))
     return TEXT.format(
         compare=markdown(("case", "device", "ours, ms", "PyTorch, ms", "ratio"), compare),
         scaling=markdown(("size", "values", "relative time", "exponent", "demanded"), scaling),
         log_z=markdown(("precision", "device", "log Z", "seconds"), log_z)
         + f"\n\nThe error of TF32 against float32 is {error:.1e} nats.",
+        fuzz=markdown(("", "device", "ours in a second", "peer in a second", "ratio"), fuzz),
     )
 
 

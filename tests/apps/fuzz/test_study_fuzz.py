@@ -79,7 +79,8 @@ def test_the_union_of_libfuzzer_and_a_model(target, tmp_path):
     union, best = study.model_lines(tmp_path / "m.safetensors", 100, modes=["union", "best"])
     assert union[:3] == ("libfuzzer+masked", "union", 0)
     (row,) = study.Bench(target, workers=1).run(union, 1, (301,))
-    assert row["training_seconds"] == 9.0 and row["inputs"] == 301 and row["with_seeds"]
+    assert row["training_seconds"] == 9.0 and row["held_out"] == -2.0
+    assert row["inputs"] == 301 and row["with_seeds"]
     assert best.make is not None
     with Executor(target, workers=1) as executor:
         executor.run(list(SEEDS.values()))
@@ -98,6 +99,16 @@ def test_seconds_with_those_to_learn():
     found = {key[0]: value for key, value in study_page._seconds(rows, "t", 9).items()}
     assert found == {"uniform": 3.0, "aloe": 10.0}
     assert len(study_page.figure(rows).axes) == 2
+
+
+def test_models_are_told_once_and_feedback_is_set_apart():
+    row = lambda method, mode, **more: {"target": "t", "method": method, "mode": mode, **more}
+    told = {"held_out": -1.5, "training_seconds": 7.0}
+    rows = [row("uniform", "plain"), row("aloe", "best", **told), row("aloe", "adaptive", **told)]
+    rows += [row("libfuzzer+aloe", "union", **told), row("aflpp", "feedback"), row("cd", "best")]
+    assert study_page._models(rows).splitlines()[2:] == ["| t | aloe | -1.50 | 7 |"]
+    kept = [r["method"] for r in compare.without_feedback(rows)]
+    assert kept == ["uniform", "aloe", "cd"]
 
 
 def test_the_page_in_the_docs_shows_the_committed_rows():

@@ -46,6 +46,12 @@ def best_edits(found: dict[Key, list[int]]) -> dict[tuple[str, str], Key]:
     return best
 
 
+def without_feedback(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of mutators that learn nothing from the target."""
+    told = ("adaptive", "feedback", "union")
+    return [row for row in rows if not row["mode"].startswith(told)]
+
+
 def table(rows: list[dict[str, Any]], inputs: int) -> str:
     """Each method at its best number of edits, held against the one that is ahead."""
     parts = []

@@ -9,9 +9,10 @@ each number of inputs.
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ class Line(NamedTuple):
     mode: str  # how it chooses: "plain", or the name of a recipe
     edits: int | float  # below 1: a share of the bytes; 0: it decides itself
     make: Make | None = None  # None: a rival
-    training_seconds: float | None = None  # of its model
+    learned: Mapping[str, float] = MappingProxyType({})  # of its model: what the file tells
 
 
 def lines(methods: Iterable[str], sweep: Sequence[int | float] = SWEEP) -> list[Line]:
@@ -80,12 +81,17 @@ def model_lines(
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
     from aloex.apps.fuzz import adaptive, byte_model, learned, relearn, resample  # JAX loads slowly
 
+    from aloex.apps.fuzz.sure import Sure
+
+    MAX_PLACES = 512
     law = byte_model.load(model)
+    told = {"training_seconds": law.settings.seconds, "held_out": law.settings.held_out}
+    told = {name: value for name, value in told.items() if value is not None}
     levels = {"mixed": learned.LEVELS, "place": (0.0,), "context": (1.0,)}
 
     def of_mode(mode: str) -> list[Line]:
         method = law.settings.method if mode != UNION else f"libfuzzer+{law.settings.method}"
-        line = lambda edits, make: Line(method, mode, edits, make, law.settings.seconds)
+        line = lambda edits, make: Line(method, mode, edits, make, told)
         if mode == "paper":
             make = lambda seed, edits: resample.Resample(law, seed=seed, edits=(edits,))
             return [line(resample.NUM_EDITS, make)]
@@ -96,6 +102,7 @@ def model_lines(
             pairs = (adaptive.LEVELS, adaptive.TEMPERATURES)
             choose = learned.LearnedByte(law, *pairs, keep=False)
             how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and relearn.relearned}
+            how["places"] = Sure(law, MAX_PLACES)
             make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, **how)
             return [line(0, make)]
         choose = learned.LearnedByte(law, levels[mode])
@@ -154,9 +161,7 @@ class Bench:
     def run(self, line: Line, trial: int, counts: Sequence[int]) -> list[Row]:
         """The rows of a trial."""
         head: Row = {"target": self.target.name, "method": line.method, "mode": line.mode}
-        head |= {"edits": line.edits, "trial": trial}
-        if line.training_seconds is not None:
-            head["training_seconds"] = line.training_seconds
+        head |= {"edits": line.edits, "trial": trial, **line.learned}
         if line.make is None:
             return [head | row for n in counts for row in self._rival(line.method, trial, n)]
         mutator = line.make(trial, line.edits)

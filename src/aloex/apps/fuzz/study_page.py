@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from aloex.apps.fuzz.compare import Key, best_edits, edges_of, number_of_edits, table
+from aloex.apps.fuzz.compare import (
+    Key,
+    best_edits,
+    edges_of,
+    number_of_edits,
+    table,
+    without_feedback,
+)
 from aloex.apps.fuzz.study import LEARNED
 from aloex.apps.results import markdown
 
@@ -109,6 +116,20 @@ line's.
 
 {tables}
 
+## Without feedback
+
+The same for mutators that learn nothing from the target, after {inputs} inputs.
+
+{blind}
+
+## What the models know
+
+Mean log probability of a byte of the files held out, in nats, at the level of belief in the context
+that is best (a guess has -5.545), and the seconds that the model took to learn, on the machine of
+the rows.
+
+{models}
+
 ## With the time it takes
 
 Seconds to make and run {inputs} inputs, on average, with those to learn the model; the machines of
@@ -144,6 +165,8 @@ def render(rows: Rows) -> str:
         commands="\n".join(sorted({row["command"] for row in rows})),
         tables="\n\n".join(table(rows, n) for n in shown),
         inputs=f"{swept:,}",
+        blind=table(without_feedback(rows), swept),
+        models=_models(rows),
         seconds=_times(rows, swept),
         sweep=_sweep(rows, swept, "edges", ".0f"),
         passing=_sweep(rows, swept, "passing", ".1%"),
@@ -164,6 +187,17 @@ def _seconds(rows: Rows, target: str, inputs: int) -> dict[Key, float]:
             total = row["seconds"] + row.get("training_seconds", 0.0)
             found[row["method"], row["mode"], row["edits"]].append(total)
     return {key: float(np.mean(values)) for key, values in found.items()}
+
+
+def _models(rows: Rows) -> str:
+    """What is told of each model, by target."""
+    told = {
+        (row["target"], row["method"]): (f"{row['held_out']:.2f}", f"{row['training_seconds']:.0f}")
+        for row in rows
+        if {"held_out", "training_seconds"} <= row.keys() and "+" not in row["method"]
+    }
+    lines = [[*key, *values] for key, values in sorted(told.items())]
+    return markdown(["", "", "log p", "seconds"], lines)
 
 
 def _times(rows: Rows, inputs: int) -> str:
