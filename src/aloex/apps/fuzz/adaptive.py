@@ -1,8 +1,8 @@
 """A mutator that learns from what its mutants cover.
 
 Three choices make a mutant: the law of its bytes, how many edits it has, and an operator that
-changes it as a whole. Each is a bandit with Bernoulli arms, pulled by Thompson sampling: a mutant
-wins if it has a new edge, and
+changes it as a whole, or its numbers. Each is a bandit with Bernoulli arms, pulled by Thompson
+sampling: a mutant wins if it has a new edge, and
 
     rate of an arm ~ Beta(1 + mutants of it that won, 1 + those that did not).
 
@@ -49,6 +49,7 @@ from aloex.apps.fuzz.operators import OPERATORS
 from aloex.errors import require
 
 BATCH = 100  # mutants from one lesson to the next
+MAX_PLACES = 512  # that a model looks at in each input, to find numbers
 EXPLORE = 0.1  # share of choices that are uniform: what pays changes as coverage grows
 LEVELS, TEMPERATURES = (0.0, 0.5, 1.0), (1.0, 3.0)
 BLIND = {"uniform": other_byte, "posmarg": byte_of_another}
