@@ -73,13 +73,15 @@ def _learned(law: Any, about: dict[str, Any], level: str, temperature: str) -> M
 def _adaptive(law: Any, about: dict[str, Any], max_len: int, relearn: bool) -> Maker:
     from aloex.apps.fuzz import adaptive
 
-    model = None
+    model: Any = None
+    how: dict[str, Any] = {"max_len": max_len}
     if law is not None:
         from aloex.apps.fuzz.learned import LearnedByte
+        from aloex.apps.fuzz.sure import Sure
 
         model = LearnedByte(law, adaptive.LEVELS, adaptive.TEMPERATURES, keep=False)
+        how["places"] = Sure(law, adaptive.MAX_PLACES)
     about = {**about, "arms": adaptive.Adaptive(model).arms}
-    how: dict[str, Any] = {"max_len": max_len}
     if relearn:
         from aloex.apps.fuzz.relearn import relearned
 

@@ -1,8 +1,8 @@
 """A mutator that learns from what its mutants cover.
 
 Three choices make a mutant: the law of its bytes, how many edits it has, and an operator that
-changes it as a whole. Each is a bandit with Bernoulli arms, pulled by Thompson sampling: a mutant
-wins if it has a new edge, and
+changes it as a whole, or its numbers. Each is a bandit with Bernoulli arms, pulled by Thompson
+sampling: a mutant wins if it has a new edge, and
 
     rate of an arm ~ Beta(1 + mutants of it that won, 1 + those that did not).
 
@@ -44,10 +44,12 @@ from aloex.apps.fuzz.mutators import (
     other_byte,
     repaired,
 )
+from aloex.apps.fuzz.numbers import Where, anywhere, change_numbers
 from aloex.apps.fuzz.operators import OPERATORS
 from aloex.errors import require
 
 BATCH = 100  # mutants from one lesson to the next
+MAX_PLACES = 512  # that a model looks at in each input, to find numbers
 EXPLORE = 0.1  # share of choices that are uniform: what pays changes as coverage grows
 LEVELS, TEMPERATURES = (0.0, 0.5, 1.0), (1.0, 3.0)
 BLIND = {"uniform": other_byte, "posmarg": byte_of_another}
@@ -90,6 +92,7 @@ class Adaptive:
 
     Args:
         model: chooses bytes, beside `uniform` and `posmarg`; none if None.
+        places: of an input, where its numbers may be.
         relearn: how the model is learned again; never if None.
         seed: of all randomness.
         edits: numbers of edits, or shares of the input below 1, an arm each.
@@ -104,6 +107,7 @@ class Adaptive:
         self,
         model: Laws | None = None,
         *,
+        places: Where = anywhere,
         relearn: Relearn | None = None,
         seed: int = 0,
         edits: tuple[int | float, ...] = EDITS,
@@ -113,7 +117,7 @@ class Adaptive:
     ):
         check_options(seed, edits, keep)
         self.first_model, self.relearn, self.seed, self.edits = model, relearn, seed, edits
-        self.keep, self.repair, self.max_len = keep, repair, max_len
+        self.keep, self.repair, self.max_len, self.places = keep, repair, max_len, places
         self.forget()
 
     @property
@@ -121,7 +125,7 @@ class Adaptive:
         """The names of all arms."""
         pairs = [] if self.first_model is None else self.first_model.pairs
         laws = [*BLIND, *(f"level {level}, temperature {t}" for level, t in pairs)]
-        operators = [operator.__name__ for operator in OPERATORS]
+        operators = [*(operator.__name__ for operator in OPERATORS), "numbers"]
         return {"law": laws, "edits": list(map(str, self.edits)), "operator": operators}
 
     def forget(self) -> None:
@@ -208,7 +212,7 @@ class Adaptive:
         values = self._values(edits, repeat(arms[:, 0]))
         data[places] = values  # where a place occurs twice, numpy leaves the last value
         whole = [
-            self._operate(arm, data[bounds[i] : bounds[i + 1]].tobytes(), seeds, rng)
+            self._operate(arm, data[bounds[i] : bounds[i + 1]], seeds[origin[i]], seeds, rng)
             for i, (arm, rng) in enumerate(zip(arms[:, 2].tolist(), rngs, strict=True))
         ]
         joined = Inputs(np.frombuffer(b"".join(whole), np.uint8), np.cumsum([0, *map(len, whole)]))
@@ -239,9 +243,18 @@ class Adaptive:
         return values
 
     def _operate(
-        self, arm: int, x: bytes, seeds: Sequence[bytes], rng: np.random.Generator
+        self,
+        arm: int,
+        data: UInt8[np.ndarray, " bytes"],
+        start: bytes,
+        seeds: Sequence[bytes],
+        rng: np.random.Generator,
     ) -> bytes:
         """Change an input as a whole, beyond what is to be kept."""
+        if arm == len(OPERATORS):
+            change_numbers(data, self.places(start, self.keep), self.keep, rng)
+            return data.tobytes()
+        x = data.tobytes()
         other = seeds[int(rng.integers(len(seeds)))][self.keep :]
         head, rest = x[: self.keep], x[self.keep :]
         if min(len(rest), len(other)) < 2:

@@ -25,12 +25,16 @@ from aloex.apps.fuzz.mutators import (
     other_byte,
     repaired,
 )
-from aloex.apps.fuzz.operators import BORDERS, MAX_SHIFT
 
 SHARE = 0.5  # of the mutants have numbers changed
 MAX_NUMBERS = 3
+MAX_SHIFT = 35  # up or down
+BORDERS = (0, 1, 16, 32, 64, 100, 127)  # numbers at which programs change their mind
 NEARBY = 256  # bytes to either side
 STREAM = 1 << 62  # in which random numbers do not meet those of the edits
+
+
+Written = tuple[int, int]  # a position and the value there
 
 
 class Places(NamedTuple):
@@ -51,11 +55,14 @@ def anywhere(seed: bytes, keep: int) -> Places:
     return Places(position, 1.0 + np.arange(len(position)))
 
 
+Where = Callable[[bytes, int], Places]  # of a seed, after some bytes to keep
+
+
 @dataclass(frozen=True)
 class EditsAndNumbers(RandomEdits):
     """`RandomEdits`, after which half of the mutants have numbers changed at some of the places."""
 
-    places: Callable[[bytes, int], Places] = anywhere  # of a seed, after the bytes to keep
+    places: Where = anywhere
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
@@ -87,8 +94,6 @@ class EditsAndNumbers(RandomEdits):
 
 Numbers = partial(EditsAndNumbers, other_byte)
 MUTATORS = {"uniform": Uniform, "posmarg": Posmarg, "numbers": Numbers}  # all without a model
-
-Written = tuple[int, int]  # a position and the value there
 
 
 def change_numbers(

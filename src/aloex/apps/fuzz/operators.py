@@ -1,4 +1,4 @@
-"""What changes an input as a whole: stretches of bytes go, come or move, numbers are shifted.
+"""What changes an input as a whole: stretches of bytes go, come or move.
 
 An operator is a function of an input, another one and a generator. A stretch has up to 128 bytes,
 short ones more often. Inputs of a byte or none stay as they are.
@@ -11,8 +11,6 @@ import numpy as np
 Operator = Callable[[bytes, bytes, np.random.Generator], bytes]
 
 MAX_BITS = 7  # of the length of a stretch
-MAX_SHIFT = 35  # of a number, up or down
-BORDERS = (0, 1, 16, 32, 64, 100, 127)  # numbers at which programs change their mind
 
 
 def nothing(x: bytes, other: bytes, rng: np.random.Generator) -> bytes:
@@ -61,25 +59,7 @@ def cross(x: bytes, other: bytes, rng: np.random.Generator) -> bytes:
     return x[:i] + other[i:]
 
 
-def count(x: bytes, other: bytes, rng: np.random.Generator) -> bytes:
-    """With up to four numbers of 1, 2 or 4 bytes shifted, or at a border."""
-    result = bytearray(x)
-    for _ in range(1 + rng.integers(4)):
-        width = min(int(rng.choice((1, 2, 4))), len(x))
-        i, order = rng.integers(len(x) - width + 1), "big" if rng.random() < 0.7 else "little"
-        if rng.random() < 0.5:
-            number = int.from_bytes(x[i : i + width], order)
-            number += int(rng.integers(-MAX_SHIFT, MAX_SHIFT + 1))
-        else:
-            top = 1 << 8 * width
-            number = int(rng.choice((*BORDERS, top - 1, top // 2, top // 2 - 1)))
-        result[i : i + width] = (number % (1 << 8 * width)).to_bytes(width, order)
-    return bytes(result)
-
-
-OPERATORS: tuple[Operator, ...] = (
-    *(nothing, delete, insert, repeat, give, move, lay, cross, count),
-)
+OPERATORS: tuple[Operator, ...] = (*(nothing, delete, insert, repeat, give, move, lay, cross),)
 
 
 def stretch(size: int, rng: np.random.Generator) -> tuple[int, int]:

@@ -79,7 +79,8 @@ def model_lines(
     modes: Sequence[str] | None = None,
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
-    from aloex.apps.fuzz import adaptive, byte_model, learned, relearn, resample  # JAX loads slowly
+    # JAX loads slowly.
+    from aloex.apps.fuzz import adaptive, byte_model, learned, relearn, resample, sure
 
     law = byte_model.load(model)
     told = {"training_seconds": law.settings.seconds, "held_out": law.settings.held_out}
@@ -99,6 +100,7 @@ def model_lines(
             pairs = (adaptive.LEVELS, adaptive.TEMPERATURES)
             choose = learned.LearnedByte(law, *pairs, keep=False)
             how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and relearn.relearned}
+            how["places"] = sure.Sure(law, adaptive.MAX_PLACES)
             make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, **how)
             return [line(0, make)]
         choose = learned.LearnedByte(law, levels[mode])

@@ -24,8 +24,8 @@ MAX_PLACES, BATCH = 4096, 1024  # of a seed that are looked at, and at once
 class Sure:
     """Places of seeds where a model is sure; computed when first asked for, and kept."""
 
-    def __init__(self, model: ByteLaw):
-        self.model = model
+    def __init__(self, model: ByteLaw, max_places: int = MAX_PLACES):
+        self.model, self.max_places = model, max_places
         self._places: dict[tuple[bytes, int], Places] = {}
 
     def __call__(self, seed: bytes, keep: int) -> Places:
@@ -35,7 +35,7 @@ class Sure:
 
     def _look(self, seed: bytes, keep: int) -> Places:
         room = len(seed) - keep
-        some = generator(0, room).choice(room, min(room, MAX_PLACES), replace=False)
+        some = generator(0, room).choice(room, min(room, self.max_places), replace=False)
         position, data = keep + np.sort(some), np.frombuffer(seed, np.uint8)
         weights = []
         for i in range(0, len(position), BATCH):
