@@ -3,7 +3,8 @@
 The current program is read by a bidirectional LSTM, an expression a step; each is the sum of
 vectors of its tokens, by where they stand in it. A pointer then chooses among replacing or deleting
 an expression, inserting one before it, and stopping. Another LSTM, told of the place, writes the
-new expression under the grammar's mask. Both are told of the task by q0's encoder, which is fixed.
+new expression under the grammar's mask; it begins with the weights of q0's. Both are told of the
+task by q0's encoder, which is fixed.
 Nothing keeps the editor from writing the expression that was there; proposals never do that.
 """
 
@@ -93,6 +94,14 @@ class Editor(eqx.Module):
         self.head = Linear(hidden, NUM_TOKENS, key=keys[5])
         self.mode = mode
 
+    def begin_like(self, q0: PyTree) -> "Editor":
+        """The same, writing expressions as a q0 of its size does."""
+        own = lambda model: (model.token, model.task, model.write, model.head)
+        shapes = lambda tree: [a.shape for a in jax.tree.leaves(tree)]
+        if shapes(own(self)) != shapes(own(q0)):
+            return self
+        return eqx.tree_at(own, self, jax.tree.map(jnp.copy, own(q0)))
+
     def prepare(self, task: Float[Array, "tasks both"]) -> Float[Array, "tasks both"]:
         """What q0 made of the tasks, for this editor."""
         return task
@@ -118,7 +127,8 @@ class Editor(eqx.Module):
         tokens = flat(jnp.asarray(EXPR_TOKENS)[exprs])
         before = jnp.pad(tokens[:, :-1], ((0, 0), (1, 0)))
         told = jax.vmap(self.told)(*map(flat, (spread(task, choices), reading.places, choices)))
-        logits = unflat(self.head(self.write(self.token(before), told)), choices)
+        logits = self.head(self.write(self.token(before.T), told)).swapaxes(0, 1)
+        logits = unflat(logits, choices)
         return allowed_log_probs(logits, jnp.asarray(EXPR_STATES)[exprs], self.mode)
 
     def told(self, task, places, choice) -> Float[Array, " gates"]:
@@ -167,11 +177,12 @@ class Chooser(eqx.Module):
         clues: Float[Array, "n places width"] | None = None,
     ) -> Reading:
         x = self._embed(programs)
-        x = x if clues is None else x + clues
+        x = (x if clues is None else x + clues).swapaxes(0, 1)
         extra = jnp.split(self.task(task), 2, axis=-1)
         for there, back in self.layers:
-            ahead, behind = there(x, extra[0]), back(x[:, ::-1], extra[1])[:, ::-1]
+            ahead, behind = there(x, extra[0]), back(x[::-1], extra[1])[::-1]
             x, extra = jnp.concatenate([ahead, behind], axis=-1), (None, None)
+        x = x.swapaxes(0, 1)
         replace, delete, insert = jnp.moveaxis(self.kinds(x).astype(jnp.float32), -1, 0)
         stop = self.stop(x.mean(axis=1)).astype(jnp.float32)
         logits = jnp.concatenate([replace[:, :-1], delete[:, :-1], insert, stop], axis=-1)

@@ -14,7 +14,7 @@ from aloex.apps.synth.models import edits
 from aloex.apps.synth.models.codes import EXPR_TOKENS, FIRST_SUBSTR, NUM_KS, NUM_POS
 from aloex.apps.synth.models.editor import EXPR_STATES, Chooser, Reading, flat, spread, unflat
 from aloex.apps.synth.models.grammar import Partial, Seen, allowed_log_probs, empty, run
-from aloex.apps.synth.models.guided import MAX_INPUT, Guided, Memory, Writer, pool
+from aloex.apps.synth.models.guided import MAX_INPUT, Memory, Writer, pool
 from aloex.nets import Linear
 
 
@@ -43,7 +43,7 @@ class GuidedEditor(eqx.Module):
         self.writer = Writer(width, num_heads, num_writers, key=keys[3])
         self.mode = "clean"
 
-    def begin_like(self, q0: Guided) -> "GuidedEditor":
+    def begin_like(self, q0: PyTree) -> "GuidedEditor":
         """The same, writing expressions as q0 does."""
         copied = jax.tree.map(lambda a: a.copy() if eqx.is_array(a) else a, q0.writer)
         return eqx.tree_at(lambda editor: editor.writer, self, copied)

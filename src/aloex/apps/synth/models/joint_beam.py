@@ -2,7 +2,8 @@
 
 After q0's own beam each round of edits takes the best choices of all beams of a task, then writes
 the new expressions token by token. A beam that chose to stop stays and competes with its log
-probability. Programs that were reached in several ways count once, with the sum of them.
+probability. Programs that were reached in several ways count once, with the sum of them. With
+`prune`, programs that fail give their places to those of q0's beam that do not.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from aloex.apps.synth.dsl.tokens import MAX_EXPR_TOKENS
 from aloex.apps.synth.models import edits
 from aloex.apps.synth.models.beam import Beams, Found, beam_search, widen
 from aloex.apps.synth.models.editor import Reading
-from aloex.apps.synth.models.grammar import DONE, Seen
+from aloex.apps.synth.models.grammar import DONE, Seen, run
 from aloex.apps.synth.models.layers import half
 
 
@@ -49,7 +50,8 @@ def joint_search(
     body = lambda carry: (carry[0] + 1, _edit(editor, memory, seen, carry[1]))
     goes_on = lambda carry: (carry[0] < max_edits) & ~jnp.all(carry[1].stopped)
     _, beams = jax.lax.while_loop(goes_on, body, (0, begin))
-    return jax.vmap(_merge)(beams)
+    merged = jax.vmap(_merge)(beams)
+    return jax.vmap(_prune)(merged, begin, seen) if prune else merged
 
 
 def starts(q0: Any, seen: Seen, *, width: int, prune: bool) -> Found:
@@ -114,3 +116,16 @@ def _merge(beams: Edited) -> Edited:
     order = jnp.argsort(-log_prob)
     merged = beams._replace(log_prob=log_prob)
     return jax.tree.map(lambda a: a[order], merged)
+
+
+def _prune(beams: Edited, unedited: Edited, seen: Seen) -> Edited:
+    """Those that write the outputs, filled up with what q0 found."""
+    width = beams.log_prob.size
+    both = jax.tree.map(lambda *ab: jnp.concatenate(ab), beams, unedited)
+    right = jax.vmap(run, in_axes=(0, None))(both.codes, seen).right
+    fits = jnp.all(right | ~seen.shown, axis=1) & ~jnp.isneginf(both.log_prob)
+    same = jnp.all(both.codes[:, None] == both.codes[None], axis=-1)
+    kept = fits & ~jnp.any(jnp.tril(same, -1) & fits, axis=1)
+    both = both._replace(log_prob=jnp.where(kept, both.log_prob, -jnp.inf))
+    order = jnp.argsort(~kept)[:width]  # stable
+    return jax.tree.map(lambda a: a[order], both)

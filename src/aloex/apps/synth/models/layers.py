@@ -1,8 +1,9 @@
 """Layers for networks on texts and programs.
 
 Weights are float32; `half` gives a copy of a network that computes in bfloat16 where that is fast.
-LSTMs take whole batches, not one example: so the gradient of the recurrent weights is one product
-over all rows and steps, instead of one for each step, which is most of their time on a GPU.
+LSTMs take whole batches, not one example, and time first: so the gradient of the recurrent weights
+is one product over all rows and steps instead of one for each step, and nothing is transposed,
+which would be most of their time on a GPU.
 """
 
 import equinox as eqx
@@ -66,10 +67,10 @@ class LSTM(eqx.Module):
         self.bias = jnp.zeros(4 * hidden).at[hidden : 2 * hidden].set(1.0)  # remember, at first
 
     def __call__(
-        self, x: Float[Array, "n time width"], extra: Float[Array, "n gates"] | None = None
-    ) -> Float[Array, "n time hidden"]:
+        self, x: Float[Array, "time n width"], extra: Float[Array, "n gates"] | None = None
+    ) -> Float[Array, "time n hidden"]:
         gates = x @ self.w_in + self.bias
-        return recur(gates if extra is None else gates + extra[:, None], self.w_rec)
+        return recur(gates if extra is None else gates + extra, self.w_rec)
 
     def start(self) -> State:
         zero = jnp.zeros(self.w_rec.shape[0])
@@ -84,19 +85,22 @@ class LSTM(eqx.Module):
 
 
 @jax.custom_vjp
-def recur(gates: Float[Array, "n time gates"], w_rec: Float[Array, "hidden gates"]):
+def recur(gates: Float[Array, "time n gates"], w_rec: Float[Array, "hidden gates"]):
     """The hidden states of an LSTM whose inputs are in the gates already."""
-    return _recur(gates, w_rec)
+    return _recur(gates, w_rec)[0]
 
 
 def _recur(gates, w_rec):
-    def step(state, g):
-        h, c = jax.checkpoint(_cell)(g + state[0] @ w_rec, state[1])
-        return (h, c), h
+    """They, and what each step began with: all of its gates, and c."""
 
-    n, hidden = gates.shape[0], w_rec.shape[0]
-    start = jnp.zeros((n, hidden), gates.dtype), jnp.zeros((n, hidden))
-    return jax.lax.scan(step, start, gates.swapaxes(0, 1))[1].swapaxes(0, 1)
+    def step(state, g):
+        whole = g + state[0] @ w_rec
+        h, c = _cell(whole, state[1])
+        return (h, c), (h, whole, state[1].astype(g.dtype))
+
+    n, hidden = gates.shape[1], w_rec.shape[0]
+    start = jnp.zeros((n, hidden), gates.dtype), jnp.zeros((n, hidden), jnp.float32)
+    return jax.lax.scan(step, start, gates)[1]
 
 
 def _cell(gates: Float[Array, "*n gates"], c: Float[Array, "*n hidden"]):
@@ -107,15 +111,22 @@ def _cell(gates: Float[Array, "*n gates"], c: Float[Array, "*n hidden"]):
 
 
 def _recur_forward(gates, w_rec):
-    hs, pull_back = jax.vjp(lambda gates: _recur(gates, w_rec), gates)
-    return hs, (pull_back, hs)
+    saved = _recur(gates, w_rec)
+    return saved[0], (*saved, w_rec)
 
 
 def _recur_backward(saved, d_hs):
-    pull_back, hs = saved
-    (d_gates,) = pull_back(d_hs)
-    before = jnp.pad(hs[:, :-1], ((0, 0), (1, 0), (0, 0)))
-    return d_gates, jnp.einsum("nth,ntg->hg", before, d_gates)
+    hs, gates, cs, w_rec = saved
+
+    def step(later, now):
+        gates, c, d_h = now
+        _, pull_back = jax.vjp(_cell, gates, c.astype(jnp.float32))
+        d_gates, d_c = pull_back((d_h + later[0], later[1]))
+        return (d_gates @ w_rec.T, d_c), d_gates
+
+    end = jnp.zeros_like(hs[0]), jnp.zeros(cs.shape[1:], jnp.float32)
+    d_gates = jax.lax.scan(step, end, (gates, cs, d_hs), reverse=True)[1]
+    return d_gates, jnp.einsum("tnh,tng->hg", hs[:-1], d_gates[1:])
 
 
 recur.defvjp(_recur_forward, _recur_backward)
@@ -132,8 +143,8 @@ class LSTMs(eqx.Module):
         self.layers = tuple(LSTM(w, hidden, key=k) for w, k in zip(widths, keys, strict=True))
 
     def __call__(
-        self, x: Float[Array, "n time width"], extra: Float[Array, "n gates"] | None = None
-    ) -> Float[Array, "n time hidden"]:
+        self, x: Float[Array, "time n width"], extra: Float[Array, "n gates"] | None = None
+    ) -> Float[Array, "time n hidden"]:
         for layer in self.layers:
             x, extra = layer(x, extra), None
         return x

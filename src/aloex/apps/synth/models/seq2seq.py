@@ -57,8 +57,9 @@ class Seq2Seq(eqx.Module):
         """Of every next token, given the tokens of the program before it."""
         task = self.encode(part.inputs, part.outputs, part.shown)
         before = jnp.pad(part.programs.tokens[:, :-1], ((0, 0), (1, 0)))
-        h = self.write(self.token(before), self.task(task))
-        return allowed_log_probs(self.head(h), part.programs.states, self.mode)
+        h = self.write(self.token(before.T), self.task(task))
+        logits = self.head(h).swapaxes(0, 1)
+        return allowed_log_probs(logits, part.programs.states, self.mode)
 
     def start(self) -> tuple[State, ...]:
         """What `step` begins with."""
@@ -86,5 +87,5 @@ class Reader(eqx.Module):
 
     def __call__(self, texts: Integer[Array, "n chars"]) -> Float[Array, "n hidden"]:
         lengths = jnp.sum(texts > 0, axis=1)
-        hs = self.layers(self.char(texts))
-        return jnp.take_along_axis(hs, jnp.maximum(lengths - 1, 0)[:, None, None], axis=1)[:, 0]
+        hs = self.layers(self.char(texts.T))
+        return jnp.take_along_axis(hs, jnp.maximum(lengths - 1, 0)[None, :, None], axis=0)[0]

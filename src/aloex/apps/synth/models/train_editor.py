@@ -23,7 +23,6 @@ from aloex.apps.synth.models.editor_file import build_editor
 from aloex.apps.synth.models.edits import MAX_EDITS, Script, draw_script
 from aloex.apps.synth.models.feed import codes_of, gaps_of
 from aloex.apps.synth.models.grammar import Seen, run
-from aloex.apps.synth.models.guided_editor import GuidedEditor
 from aloex.apps.synth.models.layers import half
 from aloex.apps.synth.models.train import Run
 from aloex.apps.synth.tasks import NUM_PUBLIC, generate
@@ -76,7 +75,7 @@ class EditorLoss(eqx.Module):
     q0: q0.Q0
     key: Key[Array, ""]
     num_trajectories: int = eqx.field(static=True, default=1)
-    num_scored: int = eqx.field(static=True, default=2)  # steps, of a single trajectory
+    num_scored: int = eqx.field(static=True, default=4)  # steps, of a single trajectory
 
     def __call__(self, editor: PyTree, batch: EditBatch) -> tuple[Float[Array, ""], Info]:
         fixed, editor = jax.lax.stop_gradient(half(self.q0)), half(editor)
@@ -171,9 +170,7 @@ def train_editor(
     require(num_trajectories >= 1, f"trajectories: 1 or more, got {num_trajectories}")
     fixed, found = q0.load(q0_path)
     settings = {"kind": "editor", "model": found["model"], "size": size, "q0_size": found["size"]}
-    editor = build_editor(settings, seed)
-    if isinstance(editor, GuidedEditor) and isinstance(fixed, q0.Guided):
-        editor = editor.begin_like(fixed)
+    editor = build_editor(settings, seed).begin_like(fixed)
     loss = EditorLoss(fixed, jax.random.key(seed), num_trajectories)
     config = {
         "q0": q0.fingerprint(q0_path),
