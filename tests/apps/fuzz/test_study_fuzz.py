@@ -117,6 +117,65 @@ def test_the_page_in_the_docs_shows_the_committed_rows():
     assert (root / "docs/fuzz_study.md").read_text() == study_page.render(results.read(rows))
 
 
+ALL = ("libpng", "openjpeg", "mpeg2dec")
+BEST, ADAPTIVE = ("aloe", "best"), ("aloe", "adaptive")
+UNIFORM, NUMBERS = ("uniform", "plain"), ("numbers", "plain")
+AHEAD = [
+    *(
+        ((method, "adaptive"), (rival, "feedback"), ALL)
+        for method in ("aloe", "masked", "blind")
+        for rival in ("libfuzzer", "aflpp")
+    ),
+    (ADAPTIVE, BEST, ("libpng", "mpeg2dec")),
+    (BEST, UNIFORM, ("libpng", "openjpeg")),
+    (BEST, ("posmarg", "plain"), ("libpng", "openjpeg")),
+    (BEST, ("rnn-ebm", "mixed"), ALL),
+    (BEST, NUMBERS, ("openjpeg",)),
+    *((line, BEST, ("mpeg2dec",)) for line in (UNIFORM, NUMBERS)),
+    *((BEST, (method, "best"), ("openjpeg",)) for method in ("cd", "masked")),
+    *((BEST, ("ade", mode), ("libpng", "openjpeg")) for mode in ("best", "mixed")),
+]
+LEVEL = [
+    *((ADAPTIVE, (method, "adaptive"), ALL) for method in ("masked", "blind")),
+    (ADAPTIVE, BEST, ("openjpeg",)),
+    *((BEST, (method, "best"), ("libpng", "mpeg2dec")) for method in ("cd", "masked")),
+    (BEST, ("learn-and-fuzz", "best"), ALL),
+    (BEST, ("cd", "mixed"), ("openjpeg",)),
+    (BEST, NUMBERS, ("libpng",)),
+    (("aloe", "mixed"), ("rnn-ebm", "mixed"), ("libpng", "openjpeg")),
+]
+
+
+def test_what_the_text_claims_is_in_the_rows():
+    """Of two lines after 10,000 inputs: who is ahead (p < 0.05), and who is not told apart."""
+    rows = results.read(Path(__file__).parents[3] / "results/fuzz/summary.json")
+    for pairs, apart in ((AHEAD, True), (LEVEL, False)):
+        for one, other, targets in pairs:
+            for target in targets:
+                found = compare.edges_of(rows, target, 10_000)
+                best = compare.best_edits(found)
+                p_value, a12 = compare.versus(found[best[one]], found[best[other]])
+                assert (p_value < 0.05) == apart, (one, other, target)
+                assert a12 > 0.5 or not apart, (one, other, target)
+
+
+def test_a_method_beside_all_others():
+    """Each other at its best line, p of the method's one mode; a target without it is left out."""
+    row = lambda method, mode, edges, target="t": {
+        **{"target": target, "method": method, "mode": mode, "edits": 0, "inputs": 9},
+        **{"with_seeds": True, "edges": edges},
+    }
+    rows = [row("aloe", "best", n) for n in (4, 5, 6)] + [row("aloe", "mixed", 99)]
+    rows += [row("cd", "best", n) for n in (1, 2, 3)] + [row("cd", "mixed", 1)]
+    rows += [row("uniform", "plain", 7), row("cd", "best", 5, target="u")]
+    assert compare.against(rows, 9, "aloe", "best").splitlines() == [
+        *("| 9 inputs | t |", "| --- | --- |", "| aloe | 5.0 (n 3) |"),
+        *("| uniform | 7.0 (n 1, p 0.5) |", "| cd | 2.0 (n 3, p 0.1) |"),
+    ]
+    assert compare.against(rows, 10, "aloe", "best") == ""
+    assert study_page.PValues(rows, 9)["cd best, aloe best"] == "p 0.1 on t"
+
+
 def test_the_share_that_passes_the_first_check(target):
     """stairs.c turns away what is shorter than 8 bytes, which random bytes of 8 are not."""
     bench = study.Bench(target, workers=1)

@@ -1,7 +1,7 @@
 """Tables of the study: coverage of each method, and whether one is ahead by more than chance."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,13 +36,16 @@ def edges_of(
     return dict(found)
 
 
-def best_edits(found: dict[Key, list[int]]) -> dict[tuple[str, str], Key]:
-    """Of each method and mode the line whose mean is highest."""
-    best: dict[tuple[str, str], Key] = {}
-    for key, edges in found.items():
-        line = key[:2]
-        if line not in best or np.mean(edges) > np.mean(found[best[line]]):
-            best[line] = key
+def best_edits(
+    found: dict[Key, list[int]], of: Callable[[Key], Any] = lambda key: key[:2]
+) -> dict[Any, Key]:
+    """The line whose mean is highest, of each method and mode or whatever `of` tells apart.
+
+    The highest comes first.
+    """
+    best: dict[Any, Key] = {}
+    for key in sorted(found, key=lambda key: -np.mean(found[key])):
+        best.setdefault(of(key), key)
     return best
 
 
@@ -52,6 +55,29 @@ def without_feedback(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if not row["mode"].startswith(told)]
 
 
+def with_feedback(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of mutators and fuzzers that go on from what they found."""
+    return [row for row in rows if row["mode"] in ("adaptive", "feedback")]
+
+
+def against(rows: list[dict[str, Any]], inputs: int, method: str, mode: str) -> str:
+    """A method in one mode beside the others, each at its best line: means, trials and p."""
+    kept = [row for row in rows if row["method"] != method or row["mode"] == mode]
+    columns: dict[str, dict[str, str]] = {}
+    for target in sorted({row["target"] for row in kept}):
+        found = edges_of(kept, target, inputs)
+        best = best_edits(found, lambda key: key[0])
+        if method in best:
+            first = found[best.pop(method)]
+            columns[target] = {method: f"{np.mean(first):.1f} (n {len(first)})"}
+            for name, key in best.items():
+                told = f"n {len(found[key])}, p {versus(first, found[key]).p_value:.2g}"
+                columns[target][name] = f"{np.mean(found[key]):.1f} ({told})"
+    names = dict.fromkeys(name for cells in columns.values() for name in cells)
+    lines = [[name, *(cells.get(name, "–") for cells in columns.values())] for name in names]
+    return markdown([f"{inputs} inputs", *columns], lines) if columns else ""
+
+
 def table(rows: list[dict[str, Any]], inputs: int) -> str:
     """Each method at its best number of edits, held against the one that is ahead."""
     parts = []
@@ -59,7 +85,7 @@ def table(rows: list[dict[str, Any]], inputs: int) -> str:
         found = edges_of(rows, target, inputs)
         if not found:
             continue
-        best = sorted(best_edits(found).values(), key=lambda key: -np.mean(found[key]))
+        best = list(best_edits(found).values())
         lines = []
         for key in best:
             edges, (p_value, a12) = found[key], versus(found[key], found[best[0]])

@@ -5,9 +5,12 @@ bytes come after it. What is beyond the file, or is not to be believed, is a HOL
 every byte of every file is an example, the last one too, and of files of any size.
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Key, UInt8
 
 from aloex.apps.fuzz.corpus import Corpus
@@ -22,6 +25,7 @@ PLACE = 2 * (NEAR + STEPS + 1) + LOW_BITS
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of belief in the context, from the place alone to all
 
+BATCH = 1024  # bytes that a model is asked for together
 AROUND = tuple(i for i in range(-REACH, REACH + 1) if i)
 
 
@@ -32,6 +36,19 @@ def context(data, begin, length, offset):
     at = offset + xp.asarray(AROUND)
     inside = (at >= 0) & (at < length)
     return xp.where(inside, data[begin + xp.where(inside, at, 0)].astype(xp.int32), HOLE)
+
+
+def fill(out: np.ndarray, ask: Callable[..., Array], data, begin, length, offset, *more) -> None:
+    """Fill in ask(context, offset, after, *more) for some bytes, of files as above.
+
+    In batches of one size: one program is compiled, and a row never depends on the others.
+    """
+    columns = (offset, length - 1 - offset, *more)
+    for i in range(0, len(out), BATCH):
+        rows = np.minimum(np.arange(i, i + BATCH), len(out) - 1)
+        x = context(data, begin[rows], length[rows], offset[rows])
+        found = ask(x, *(column[rows].astype(np.int32) for column in columns))
+        out[i : i + BATCH] = np.asarray(found)[: len(out) - i]
 
 
 def hide(

@@ -22,6 +22,7 @@ Numbers are changed as such, besides (`numbers.py`).
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import equinox as eqx
@@ -31,7 +32,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, UInt8, UInt16
 
 from aloex.apps.fuzz.byte_law import ByteLaw
-from aloex.apps.fuzz.contexts import LEVELS, context, hide
+from aloex.apps.fuzz.contexts import LEVELS, fill, hide
 from aloex.apps.fuzz.mutators import Edits, RandomEdits, other_byte
 from aloex.apps.fuzz.numbers import EditsAndNumbers
 from aloex.apps.fuzz.sure import Sure
@@ -40,7 +41,6 @@ from aloex.errors import InputError, require
 FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
 MAX_LAWS = 1 << 20  # kept: 512 MiB
 AT_ONCE = 1 << 18  # edits
-BATCH = 1024  # laws computed together
 BEST_LEVELS, BEST_SHARES = (0.0, 0.5, 1.0), (0.005, 0.01, 0.02)
 MIN_KNOWN = 0.05  # also of a model that learned nothing
 POSITION_BITS, PAIR_BITS = 32, 8
@@ -167,36 +167,26 @@ class LearnedByte:
         return self._where[np.searchsorted(self._keys, asked)][back]
 
     def _compute(self, out: UInt16[np.ndarray, "n 256"], seeds, origin, position, pair) -> None:
-        """Fill in laws, in batches of one size: one program, and a row never depends on others."""
+        """Fill in laws."""
         chosen, of = np.unique(origin, return_inverse=True)
         data = np.frombuffer(b"".join([seeds[i] for i in chosen]), np.uint8)
-        length = np.array([len(seeds[i]) for i in chosen])
+        length = np.array([len(seeds[i]) for i in chosen], np.int64)  # there may be none
         begin, length = (np.cumsum(length) - length)[of], length[of]
-        for i in range(0, len(out), BATCH):
-            rows = np.minimum(np.arange(i, i + BATCH), len(out) - 1)
-            found = _law(
-                self.model,
-                context(data, begin[rows], length[rows], position[rows]).astype(np.int32),
-                data[begin[rows] + position[rows]].astype(np.int32),
-                position[rows].astype(np.int32),
-                (length - 1 - position)[rows].astype(np.int32),
-                pair[rows].astype(np.int32),
-                np.array(self.pairs, np.float32),
-            )
-            out[i : i + BATCH] = np.asarray(found)[: len(out) - i]
+        ask = partial(_law, self.model, np.array(self.pairs, np.float32))
+        fill(out, ask, data, begin, length, position, data[begin + position], pair)
 
 
 @eqx.filter_jit
-def _law(model: ByteLaw, x, current, offset, after, pair, pairs) -> UInt16[Array, "n 256"]:
+def _law(model: ByteLaw, pairs, x, offset, after, current, pair) -> UInt16[Array, "n 256"]:
     """For each row: sums of the probabilities of the values up to 0, 1, ..., 255."""
 
-    def one(x, current, offset, after, pair) -> Float[Array, " 256"]:
+    def one(x, offset, after, current, pair) -> Float[Array, " 256"]:
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), offset), pair)
         level, temperature = pairs[pair]
         logits = model(hide(key, x, level), offset, after) / temperature
         return jax.nn.softmax(jnp.where(jnp.arange(256) == current, -jnp.inf, logits))
 
-    sums = jnp.cumsum(jax.vmap(one)(x, current, offset, after, pair), axis=1)
+    sums = jnp.cumsum(jax.vmap(one)(x, offset, after, current, pair), axis=1)
     return jnp.round(sums / sums[:, -1:] * FULL).astype(jnp.uint16)
 
 

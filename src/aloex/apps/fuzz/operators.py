@@ -59,7 +59,7 @@ def cross(x: bytes, other: bytes, rng: np.random.Generator) -> bytes:
     return x[:i] + other[i:]
 
 
-OPERATORS: tuple[Operator, ...] = (*(nothing, delete, insert, repeat, give, move, lay, cross),)
+OPERATORS: tuple[Operator, ...] = (nothing, delete, insert, repeat, give, move, lay, cross)
 
 
 def stretch(size: int, rng: np.random.Generator) -> tuple[int, int]:

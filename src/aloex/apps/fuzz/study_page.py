@@ -1,6 +1,8 @@
 """The study's page, docs/fuzz_study.md, and its figure, from the committed rows."""
 
 from collections import defaultdict
+from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -8,13 +10,17 @@ from matplotlib.figure import Figure
 
 from aloex.apps.fuzz.compare import (
     Key,
+    against,
     best_edits,
     edges_of,
     number_of_edits,
     table,
+    versus,
+    with_feedback,
     without_feedback,
 )
 from aloex.apps.fuzz.study import LEARNED
+from aloex.apps.fuzz.study_text import METHODS, MODES, TEXT
 from aloex.apps.results import markdown
 
 Rows = list[dict[str, Any]]
@@ -38,133 +44,7 @@ COLOURS = {
     "aflpp": "#6b6b6b",
 }
 SWEPT = 10_000
-TEXT = """# Which mutants cover most?
-
-Every method gets the same seeds and makes the same number of inputs. A mutator makes mutants of the
-seeds alone, unless it is `adaptive`; that, libFuzzer and AFL++ also go on from what they found. An
-edge is a place in the control flow of the target; all are counted by our own executor, which counts
-as libFuzzer does, with those of the seeds included.
-
-`uniform` draws any other byte, `posmarg` the byte at the same place of another seed. The others
-draw from a model of the seeds: `masked` is a plain predictor of a byte from what is around it,
-`aloe`, `cd` and `ade` are energies of blocks of up to four bytes given what is around them, learned
-by these methods, `learn-and-fuzz` is an LSTM that reads the bytes before. They are used in several
-modes, of which all but `paper` never draw the byte that was there: `place` with nothing known but
-the place of the byte, `context` with all 64 bytes around it, `mixed` with a random share of them.
-`best` settles how far to trust the model by how much of a byte of held-out files it knows, known =
-1 - (-log p) / log 256: an edit is drawn from the model with this probability, with none, half or
-all around it believed, else it is any other byte, and 0.5, 1 or 2% / known of a seed's bytes are
-edited. In half of the mutants numbers are then changed as numbers (shifted, multiplied by powers of
-two, set to a border; equal ones nearby alike), at places where the model is sure; `numbers` does
-that anywhere, with `uniform` for the bytes. `paper` is the paper's procedure: 100 bytes drawn one
-after the other, each given all around it.
-
-`adaptive` chooses among laws of bytes, numbers of edits and operators on whole inputs, by bandits
-that win with each new edge, and starts from inputs whose edges are rare. With a model it has its
-laws and those without one, as `blind` only the latter. `adaptive-relearn` also learns the model
-again, after 1,000, 3,000, 10,000, ... inputs, from the seeds and what had new edges until then.
-`union`: libFuzzer makes half of the inputs and `best` the other half, each from the seeds, and what
-they cover is joined.
-
-```sh
-for t in libpng openjpeg mpeg2dec; do
-  aloex fuzz build $t --afl
-  for m in masked aloe cd ade learn-and-fuzz; do
-    aloex fuzz learn build/targets/$t/seeds --method $m --out models/$t.$m.safetensors
-  done
-done
-{commands}
-aloex fuzz page       # this page, from results/fuzz
-```
-
-(The models whose time to learn is told below were learned on an H200. Rows of `adaptive`, of
-`mixed` with `aloe`, and of `masked` in all modes but `best` have models learned before, on a CPU.)
-
-![Edges over inputs](images/fuzz/study.png)
-
-*Mean over the trials, and the middle 80% of them; each method with what was best for it. Below, the
-same over the seconds that it took, those to learn its model included, where they are known.*
-
-In short: after 10,000 inputs the mutators that adapt are ahead of libFuzzer and AFL++ on every
-target, and on libpng and mpeg2dec of all that do not adapt. On libpng it is the feedback that
-brings this, not the model: without one the bandits do as well. On OpenJPEG those with a model are
-ahead of those without, and on mpeg2dec by a little with `aloe`; the number of trials was not fixed
-beforehand. After 100,000 inputs they are ahead of libFuzzer and AFL++ in every trial, which are too
-few for a p below 0.05; on OpenJPEG one of two trials with a model found much more, and `aloe` has
-no run of that length. How `adaptive` works was chosen by looking at these same targets, so another
-one may gain less.
-
-Of the mutators without feedback, `best` with the energy learned by ALOE is ahead of `uniform`,
-`posmarg`, Learn&Fuzz, `ade` and `cd` on libpng and OpenJPEG, each at the number of edits that is
-best for it; but of `cd` not by more than chance on libpng in the paper's way, and on OpenJPEG with
-10 edits, of which there are four trials. In `best` itself other models do as well on libpng. On
-OpenJPEG they do not, but for the LSTM of Learn&Fuzz, which is not told apart from it; there the
-mean of `best` is above those of what adapts, too. Trials there are of two kinds, with and without
-code that opens when numbers in the header change together. Both parts of the recipe count: the same
-change of numbers with random bytes, `numbers`, is behind it on OpenJPEG, though not by more than
-chance on libpng. On mpeg2dec no model pays: `best` is level with `uniform` at a fixed number of
-edits, and behind it and `numbers` with 5% of the bytes edited.
-
-The recipe of `best` was chosen among some 90 that were tried on these three targets; its rows are
-of trials with other seeds of randomness than those it was chosen by. On OpenJPEG a last version was
-tried with some of these, too, so ten more trials were made with seeds that nobody had seen
-(`--first-trial 200`): they cover 3497 on average, and by themselves are not told apart from
-`uniform` with 2% of the bytes (p 0.23; with all twenty 0.02). `adaptive` does not change numbers in
-this way yet.
-
-In the paper's own way, `masked` does badly on libpng, because it knows the seeds by heart and
-mostly draws the byte that was there; the energies do not. That they were learned by ALOE is not
-what matters there: `cd` is as good. On OpenJPEG the paper's way is behind `uniform`, and on
-mpeg2dec, whose stream is entropy-coded, any byte does as well as a likely one. libFuzzer and AFL++,
-which change inputs a little at a time, cover less with 10,000 inputs than any of these at its best.
-There is one model of each kind for a target, so how much training varies is not in the errors.
-
-## In numbers
-
-Each mutator at the number of edits that was best for it, held against the method that is ahead: p
-is Mann and Whitney's (two-sided), A12 the chance that a trial of the line beats one of the first
-line's.
-
-{tables}
-
-## Without feedback
-
-The same for mutators that learn nothing from the target, after {inputs} inputs.
-
-{blind}
-
-## What the models know
-
-Mean log probability of a byte of the files held out, in nats, at the level of belief in the context
-that is best (a guess has -5.545), and the seconds that the model took to learn, on the machine of
-the rows.
-
-{models}
-
-## With the time it takes
-
-Seconds to make and run {inputs} inputs, on average, with those to learn the model; the machines of
-the rows differ, see `results/fuzz`.
-
-{seconds}
-
-## How many edits
-
-Mean number of edges after {inputs} inputs, by the number of edits of a mutant, or the share of its
-bytes. No number is best for all targets.
-
-{sweep}
-
-## Who gets past the door
-
-The share of mutants that get to code which random bytes do not reach.
-
-{passing}
-
-What the targets are: libpng, OpenJPEG and mpeg2dec from Debian's sources (`aloex fuzz build`), with
-libpng's own PNG files, or files made by `opj_compress` and `ffmpeg`, as seeds. mpeg2dec is not the
-library of that name in OSS-Fuzz.
-"""
+UNSEEN = 200  # the first trial with seeds of randomness that nobody had seen
 
 
 def render(rows: Rows) -> str:
@@ -172,15 +52,68 @@ def render(rows: Rows) -> str:
     counts = sorted({row["inputs"] for row in rows})
     shown = [n for n in (1000, 10_000, 100_000) if n in counts] or counts[-1:]
     swept = _swept(counts)
+    adaptive = [against(with_feedback(rows), n, "aloe", "adaptive") for n in shown]
+    methods, modes = {row["method"] for row in rows}, {row["mode"] for row in rows}
+    listed = lambda said, there: "\n".join(
+        fill(f"- `{name}`: {what}.", 100, subsequent_indent="  ", break_on_hyphens=False)
+        for name, what in said.items()
+        if name in there
+    )
     return TEXT.format(
-        commands="\n".join(sorted({row["command"] for row in rows})),
+        methods=listed(METHODS, methods),
+        modes=listed(MODES, modes),
+        adaptive="\n\n".join(filter(None, adaptive)),
+        blind_against=against(without_feedback(rows), swept, "aloe", "best"),
+        best=against([row for row in rows if row["mode"] == "best"], swept, "aloe", "best"),
+        p=PValues(rows, swept),
+        unseen=UNSEEN,
+        confirmed=_confirmed(rows, swept),
         tables="\n\n".join(table(rows, n) for n in shown),
         inputs=f"{swept:,}",
         blind=table(without_feedback(rows), swept),
         models=_models(rows),
+        untold=", ".join(
+            sorted({f"`{r['method']}` in `{r['mode']}`" for r in rows if not _told(r)})
+        ),
         seconds=_times(rows, swept),
         sweep=_sweep(rows, swept, "edges", ".0f"),
         passing=_sweep(rows, swept, "passing", ".1%"),
+        learned=" ".join(name for name in LEARNED if name in methods),
+        commands="\n".join(sorted({row["command"] for row in rows})),
+    )
+
+
+@dataclass(frozen=True)
+class PValues:
+    """p values as the text asks for them: values["aloe best, cd best"]."""
+
+    rows: Rows
+    inputs: int
+
+    def __getitem__(self, lines: str) -> str:
+        one, other = (tuple(line.split()) for line in lines.split(", "))
+        said = []
+        for target in sorted({row["target"] for row in self.rows}):
+            found = edges_of(self.rows, target, self.inputs)
+            best = best_edits(found)
+            if one in best and other in best:
+                p_value = versus(found[best[one]], found[best[other]]).p_value
+                said.append(f"{p_value:.2g} on {target}")
+        return f"p {', '.join(said)}"
+
+
+def _confirmed(rows: Rows, inputs: int) -> str:
+    """What trials with new seeds of randomness say of `best`."""
+    found = edges_of(rows, "openjpeg", inputs)
+    new = edges_of([r for r in rows if r["trial"] >= UNSEEN], "openjpeg", inputs)
+    line, best = ("aloe", "best", 0), best_edits(found, lambda key: key[0])
+    if line not in new or "uniform" not in best:
+        return "there are none"
+    uniform = found[best["uniform"]]
+    p_new, p_all = (f"{versus(x[line], uniform).p_value:.2g}" for x in (new, found))
+    return (
+        f"they cover {np.mean(new[line]):.0f} on average, where `uniform` has "
+        f"{np.mean(uniform):.0f} (p {p_new}; of all {len(found[line])} trials {p_all})"
     )
 
 
@@ -193,11 +126,19 @@ def _seconds(rows: Rows, target: str, inputs: int) -> dict[Key, float]:
     """Mean seconds of each line, with its training; left out if that is not known."""
     found = defaultdict(list)
     for row in rows:
-        told = "training_seconds" in row or not set(row["method"].split("+")) & set(LEARNED)
-        if told and (row["target"], row["inputs"], row["with_seeds"]) == (target, inputs, True):
+        if _told(row) and (row["target"], row["inputs"], row["with_seeds"]) == (
+            target,
+            inputs,
+            True,
+        ):
             total = row["seconds"] + row.get("training_seconds", 0.0)
             found[row["method"], row["mode"], row["edits"]].append(total)
     return {key: float(np.mean(values)) for key, values in found.items()}
+
+
+def _told(row: dict[str, Any]) -> bool:
+    """Whether it is known how long its model took to learn, if it has one."""
+    return "training_seconds" in row or not set(row["method"].split("+")) & set(LEARNED)
 
 
 def _models(rows: Rows) -> str:
@@ -216,7 +157,7 @@ def _times(rows: Rows, inputs: int) -> str:
     lines = []
     for target in dict.fromkeys(row["target"] for row in rows):
         found, seconds = edges_of(rows, target, inputs), _seconds(rows, target, inputs)
-        for key in sorted(best_edits(found).values(), key=lambda key: -np.mean(found[key])):
+        for key in best_edits(found).values():
             if key in seconds:
                 edges = f"{np.mean(found[key]):.0f}"
                 lines.append([target, f"{key[0]}, {key[1]}", f"{seconds[key]:.1f}", edges])
@@ -247,7 +188,7 @@ def figure(rows: Rows) -> Figure:
         counts = sorted({row["inputs"] for row in rows if row["target"] == target})
         found = {n: edges_of(rows, target, n) for n in counts}
         seconds = {n: _seconds(rows, target, n) for n in counts}
-        for key in _best_of_each_method(found[_swept(counts)]):
+        for key in best_edits(found[_swept(counts)], lambda key: _name(*key[:2])).values():
             at = [n for n in counts if key in found[n]]
             _curve(above, key, at, [found[n][key] for n in at])
             timed = [n for n in at if key in seconds[n]]
@@ -273,15 +214,6 @@ def _curve(ax: Any, key: Key, at: list, edges: list[list[int]]) -> None:
     ax.plot(at, [np.mean(values) for values in edges], marker="o", ms=3, **kind)
     low, high = np.transpose([np.quantile(values, [0.1, 0.9]) for values in edges])
     ax.fill_between(at, low, high, color=kind["color"], alpha=0.15, lw=0)
-
-
-def _best_of_each_method(found: dict[Key, list[int]]) -> list[Key]:
-    """One line of each method, and of those that adapt, in the order of what they cover."""
-    ahead = sorted(best_edits(found).values(), key=lambda key: -np.mean(found[key]))
-    methods: dict[str, Key] = {}
-    for key in ahead:
-        methods.setdefault(_name(*key[:2]), key)
-    return list(methods.values())
 
 
 def _name(method: str, mode: str) -> str:

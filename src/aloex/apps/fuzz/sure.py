@@ -6,6 +6,8 @@ the byte given its place and half of what is around it. Content, such as an entr
 is what the model cannot foresee.
 """
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -13,12 +15,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from aloex.apps.fuzz.byte_law import ByteLaw
-from aloex.apps.fuzz.contexts import context, hide
+from aloex.apps.fuzz.contexts import fill, hide
 from aloex.apps.fuzz.mutators import generator
 from aloex.apps.fuzz.numbers import Places
 
 LEVEL, POWER = 0.5, 4
-MAX_PLACES, BATCH = 4096, 1024  # of a seed that are looked at, and at once
+MAX_PLACES = 4096  # of a seed that are looked at
 
 
 class Sure:
@@ -37,13 +39,9 @@ class Sure:
         room = len(seed) - keep
         some = generator(0, room).choice(room, min(room, self.max_places), replace=False)
         position, data = keep + np.sort(some), np.frombuffer(seed, np.uint8)
-        weights = []
-        for i in range(0, len(position), BATCH):
-            at = position[np.minimum(np.arange(i, i + BATCH), len(position) - 1)].astype(np.int32)
-            x = context(data, 0 * at, 0 * at + len(seed), at).astype(np.int32)
-            after = (len(seed) - 1 - at).astype(np.int32)
-            weights.append(np.asarray(_certainty(self.model, x, at, after))[: len(position) - i])
-        return Places(position, np.cumsum(np.concatenate(weights) + 1e-9))
+        weights, nothing = np.empty(len(position), np.float32), np.zeros_like(position)
+        fill(weights, partial(_certainty, self.model), data, nothing, nothing + len(seed), position)
+        return Places(position, np.cumsum(weights + 1e-9))
 
 
 @eqx.filter_jit
