@@ -12,6 +12,8 @@ from typing import Any
 from aloex.errors import InputError
 from aloex.files import write_file
 
+SOURCE = ("command", "versions", "machine")
+
 
 def save(path: Path, rows: list[dict], keys: tuple[str, ...], *, quiet: bool = False) -> None:
     """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new."""
@@ -31,13 +33,7 @@ def read(path: Path) -> list[dict]:
     """The rows, each with the command, versions and machine that made it."""
     try:
         saved = json.loads(path.read_text())
-        if "sources" in saved:  # as files were written at first
-            return [{**saved["sources"][row.pop("source")], **row} for row in saved["rows"]]
-        return [
-            {**block["all"], **dict(zip(block["columns"], row, strict=True))}
-            for block in saved["blocks"]
-            for row in block["rows"]
-        ]
+        return [{**saved["sources"][row.pop("source")], **row} for row in saved["rows"]]
     except FileNotFoundError:
         raise InputError(f"there are no results in {path}; check the path") from None
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -45,17 +41,17 @@ def read(path: Path) -> list[dict]:
 
 
 def _dump(rows: list[dict]) -> str:
-    """Blocks of rows with the same texts: these, the names of the columns, and a line a row."""
-    blocks: dict[str, list[str]] = {}
+    """A line for each row, with the number of its source."""
+    sources: list[dict] = []
+    lines = []
     for row in rows:
-        texts = {name: value for name, value in row.items() if isinstance(value, str | dict)}
-        columns = [name for name in row if name not in texts]
-        head = (
-            f'{{"all": {json.dumps(texts)},\n  "columns": {json.dumps(columns)},\n  "rows": [\n   '
-        )
-        blocks.setdefault(head, []).append(json.dumps([row[name] for name in columns]))
-    listed = [head + ",\n   ".join(lines) + "]}" for head, lines in blocks.items()]
-    return '{"blocks": [\n ' + ",\n ".join(listed) + "]}\n"
+        source = {key: row[key] for key in SOURCE if key in row}
+        if source not in sources:
+            sources.append(source)
+        rest = {key: value for key, value in row.items() if key not in SOURCE}
+        lines.append(json.dumps({**rest, "source": sources.index(source)}))
+    listed = lambda texts: "[\n  " + ",\n  ".join(texts) + "\n ]" if texts else "[]"
+    return f'{{"sources": {listed([json.dumps(s) for s in sources])},\n "rows": {listed(lines)}}}\n'
 
 
 def markdown(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
