@@ -107,6 +107,7 @@ def test_mistakes_are_one_line(tmp_path):
         (*train_q0, "--start", "best"): "best holds",
         (*train_editor, "--q0", "none"): "there is no model file none",
         (*train_editor, "--q0", "paper", "--trajectories", "0"): "trajectories: 1 or more, got 0",
+        (*train_editor, "--q0", "paper", "--seed", "2"): "seed 2 is that of a frozen set",
         (*train_editor, "--q0", "paper", "--resume"): "there is no run to resume in new",
     }
     assert_mistakes_are_one_line(("synth",), cases, tmp_path)

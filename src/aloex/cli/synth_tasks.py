@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from aloex.errors import require
-
 
 def tasks(
     out: Annotated[Path, typer.Option(help="Where to write them; it should end in .tsv.xz.")],
@@ -15,10 +13,9 @@ def tasks(
     first: Annotated[int, typer.Option(help="The number of the first.")] = 0,
 ) -> None:
     """Make tasks: programs with ten examples each."""
-    from aloex.apps.synth.tasks import FROZEN, generate, save
+    from aloex.apps.synth.tasks import generate, require_free, save
 
-    taken = {of_set for of_set, *_ in FROZEN.values()}
-    require(seed not in taken, f"seed {seed} is that of a frozen set; take another")
+    require_free(seed)
     save(out, generate(number, seed=seed, first=first).tasks())
     print(f"{number} tasks: {out}")
 

@@ -26,6 +26,12 @@ FROZEN = {  # seed, number of tasks, hash of the text
 }
 
 
+def require_free(seed: int) -> None:
+    """Of a seed for new tasks: that it gives none of the frozen ones."""
+    taken = {of_set for of_set, *_ in FROZEN.values()}
+    require(seed not in taken, f"seed {seed} is that of a frozen set; take another")
+
+
 @dataclass(frozen=True)
 class Task:
     """A program, as text, and its examples."""

@@ -220,6 +220,38 @@ def test_where_nothing_fits_the_editor_begins_with_what_fails(pair):
         np.testing.assert_array_equal(ours, np.concatenate([fits[:1], fails[1:]]))
 
 
+def test_pruned_programs_give_their_places_to_those_of_q0():
+    """Of two edited ones the first fails; of q0's one is there already, and one fails."""
+    texts = evaluate.encode([[("a,b", ","), ("ab,c", ","), ("x,yz", ","), (",ab", ",")]])
+    single = np.arange(1, len(EXPR_TOKENS))
+    fits = texts.passed(np.array([[padded([code]) for code in single]]))[0].all(axis=1)
+    good, bad = single[fits][:2], single[~fits][:2]
+    rows = lambda codes, log_prob: joint_beam.Edited(
+        codes=(programs := jnp.asarray([padded([code]) for code in codes])),
+        log_prob=jnp.asarray(log_prob),
+        num_edits=jnp.zeros(len(codes), jnp.int32),
+        path=programs[:, None],
+        stopped=jnp.ones(len(codes), bool),
+    )
+    edited = rows([bad[0], good[0]], [-1.0, -2.0])
+    unedited = rows([good[0], bad[1], good[1]], [-0.5, -3.0, -4.0])
+    seen = jax.tree.map(lambda a: a[0], texts.seen(4))
+    kept = joint_beam._prune(edited, unedited, seen)
+    assert kept.codes[:, 0].tolist() == good.tolist()
+    assert kept.log_prob.tolist() == [-2.0, -4.0]
+
+
+@pytest.mark.parametrize("size", ["tiny", "full"])
+def test_an_editor_begins_with_the_writer_of_a_q0_of_its_size(size):
+    start = q0.build({"kind": "q0", "model": "paper", "size": "tiny"}, 1)
+    settings = {"kind": "editor", "model": "paper", "size": size, "q0_size": "tiny"}
+    editor = build_editor(settings, 2)
+    begun = editor.begin_like(start)
+    expected = start.head if size == "tiny" else editor.head
+    assert eqx.tree_equal(begun.head, expected)
+    assert eqx.tree_equal(begun.chooser, editor.chooser)
+
+
 def test_an_editor_that_stops_changes_nothing(pair):
     start, editor, seen = pair
     where = lambda editor: editor.chooser.stop.bias

@@ -16,7 +16,7 @@ import numpy as np
 from aloex.apps.synth.dsl.syntax import MAX_EXPRESSIONS
 from aloex.apps.synth.models import host
 from aloex.apps.synth.models.codes import NUM_POS
-from aloex.apps.synth.tasks import FROZEN, NUM_PUBLIC, generate
+from aloex.apps.synth.tasks import NUM_PUBLIC, generate, require_free
 from aloex.errors import require
 
 SPARE = 1.08  # tasks drawn for one that is needed
@@ -52,9 +52,8 @@ class Batcher(NamedTuple):
     fewer: float = 0.0  # share of the tasks that are shown with 1 to 3 public pairs
 
     def check(self) -> "Batcher":
-        taken = {seed for seed, *_ in FROZEN.values()}
         require(self.batch_size >= 32, f"a batch has 32 tasks or more, got {self.batch_size}")
-        require(self.seed not in taken, f"seed {self.seed} is that of a frozen set; take another")
+        require_free(self.seed)
         require(0 <= self.fewer <= 1, f"fewer is a share, from 0 to 1, got {self.fewer}")
         return self
 

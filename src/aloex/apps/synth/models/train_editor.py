@@ -25,7 +25,7 @@ from aloex.apps.synth.models.feed import codes_of, gaps_of
 from aloex.apps.synth.models.grammar import Seen, run
 from aloex.apps.synth.models.layers import half
 from aloex.apps.synth.models.train import Run
-from aloex.apps.synth.tasks import NUM_PUBLIC, generate
+from aloex.apps.synth.tasks import NUM_PUBLIC, generate, require_free
 from aloex.errors import require
 
 
@@ -167,6 +167,7 @@ def train_editor(
     **loop: Any,
 ) -> None:
     """Train an editor for a q0, which stays as it is."""
+    require_free(seed)
     require(num_trajectories >= 1, f"trajectories: 1 or more, got {num_trajectories}")
     fixed, found = q0.load(q0_path)
     settings = {"kind": "editor", "model": found["model"], "size": size, "q0_size": found["size"]}
