@@ -38,7 +38,8 @@ def aloex(*words):
 
 def test_networks_are_trained_and_rated(quick, tmp_path, capsys):
     """A q0, the same trained on, an editor for that; a row of both, and what eval prints."""
-    first, tuned, editor = (tmp_path / name for name in ("first", "tuned", "editor"))
+    names = ("first", "tuned", "again", "editor")
+    first, tuned, again, editor = (tmp_path / name for name in names)
     train_q0 = ("train", "q0", "--model", "paper", *TINY, "--steps", 15, "--learning-rate", 0.02)
     aloex(*train_q0, "--out", first)
     aloex(*train_q0, "--out", tuned, "--start", first, "--seed", 101)
@@ -50,7 +51,9 @@ def test_networks_are_trained_and_rated(quick, tmp_path, capsys):
     options = ("--public", "4", "-n", "2", "--out", tmp_path / "rows")
     aloex("table", "--network", f"ALOE={tuned}+{editor}", *options)
     (row,) = read(tmp_path / "rows/summary.json")
-    assert load_network(tuned).about["train_examples"] == 30 * 32
+    aloex(*train_q0, "--out", again, "--start", tuned)
+    examples = [load_network(run).about["train_examples"] for run in (first, tuned, again)]
+    assert examples == [15 * 32, 30 * 32, 45 * 32]
     assert (row["model"], row["train_examples"], row["n_tasks"]) == ("ALOE", 32 * 32, 2)
     assert row["gpu_seconds"] > load_network(tuned).about["gpu_seconds"] > 0
     assert 0 <= row["top1_beam1"] <= 1 and row["top1_beam10"] <= row["top10_beam10"] <= 1

@@ -76,7 +76,8 @@ def train_q0(
         net, found = q0.load(start)
         same = all(found[name] == value for name, value in settings.items())
         require(same, f"{start} holds {found}, not {settings}")
-        settings |= {"before": {name: found[name] for name in TRAINED}}
+        earlier = found.get("before", {})
+        settings |= {"before": {name: found[name] + earlier.get(name, 0) for name in TRAINED}}
     batcher = Batcher(batch_size, seed, net.mode == "clean", fewer).check()
     config = {"learning_rate": learning_rate, "batch_size": batch_size, "fewer": fewer}
     config |= {"num_steps": num_steps, "start": None if start is None else q0.fingerprint(start)}
