@@ -125,11 +125,11 @@ def run(
     mutator: Annotated[
         str,
         typer.Option(
-            help="uniform; posmarg: bytes of other seeds; learned: by --model; best: too, with "
-            "settings by what the model knows; resample: too, byte after byte; adaptive: learns "
-            "from what it covers, with --model or without."
+            help="adaptive: learns from what it covers, with --model or without; uniform; posmarg: "
+            "bytes of other seeds; numbers: changed as such; learned: by --model; best: too, with "
+            "settings by what the model knows; resample: too, byte after byte."
         ),
-    ] = "uniform",
+    ] = "adaptive",
     model: Annotated[Path | None, typer.Option(help="What aloex fuzz learn wrote.")] = None,
     level: Annotated[
         str, typer.Option(help="For learned: belief in the context, numbers from 0 to 1.")

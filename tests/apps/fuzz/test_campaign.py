@@ -171,7 +171,7 @@ def command(target, out: Path, folder: Path, *more: str) -> list[str]:
     for i, x in enumerate(SEEDS):
         (folder / f"{i}").write_bytes(x)
     words = ["fuzz", "run", target.library, "--out", out, "--seeds", folder]
-    words += ["--edits", "1,2,4", "--batch", "200", *more]
+    words += ["--mutator", "uniform", "--edits", "1,2,4", "--batch", "200", *more]
     return [sys.executable, "-m", "aloex", *map(str, words)]
 
 
