@@ -65,9 +65,8 @@ def provenance() -> dict:
     program = Path(sys.argv[0])
     is_aloex = program.name == "aloex" or program.parent.name == "aloex"  # or python -m aloex
     name = ["aloex"] if is_aloex else ["python", os.path.relpath(program)]
-    versions = {
-        name: found for name in ("jax", "equinox", "optax", "torch") if (found := _of(name))
-    }
+    names = ("jax", "equinox", "optax", "numba", "torch")
+    versions = {name: found for name in names if (found := _of(name))}
     return {
         "command": " ".join([*name, *sys.argv[1:]]),
         "versions": {"python": platform.python_version(), **versions},

@@ -22,8 +22,9 @@ from jaxtyping import Array, PyTree
 from aloex.errors import NonFiniteLossError, Stopped, require
 from aloex.learning import devices
 from aloex.learning.learner import Learner
-from aloex.learning.progress import Progress, StopSignals
+from aloex.learning.progress import Progress
 from aloex.learning.run_folder import RunFolder, open_run
+from aloex.signals import StopSignals
 from aloex.spaces import check_table
 
 

@@ -30,7 +30,7 @@ from aloex.apps.fuzz.seeds import hash_of
 from aloex.apps.fuzz.target import Target
 from aloex.errors import AloexError, CheckpointError, InputError, require
 from aloex.files import write_file
-from aloex.learning.progress import StopSignals
+from aloex.signals import StopSignals
 
 BATCH = 4000  # mutants
 MAX_BYTES = 1 << 28  # of mutants in memory, about

@@ -22,9 +22,10 @@ from aloex.apps.synth.energy.contrast import Contrast, stacked
 from aloex.apps.synth.processes import processes
 from aloex.apps.synth.tasks import generate
 from aloex.errors import NonFiniteLossError, Stopped, require
-from aloex.learning.progress import Progress, StopSignals
+from aloex.learning.progress import Progress
 from aloex.learning.run_folder import RunFolder, open_run
 from aloex.learning.updates import apply_gradients, clipped_adam, moving_average
+from aloex.signals import StopSignals
 
 LOG_EVERY, CHECKPOINT_EVERY = 10, 100
 FIRST_SEED, SEEDS = 1_000_000, 1_000_000  # of tasks, far from those of the frozen sets

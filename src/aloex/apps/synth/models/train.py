@@ -21,8 +21,9 @@ from aloex.apps.synth.models import checkpoint, q0
 from aloex.apps.synth.models.feed import Batcher, Feed, Part
 from aloex.apps.synth.models.layers import half
 from aloex.errors import NonFiniteLossError, Stopped, require
-from aloex.learning.progress import Progress, StopSignals
+from aloex.learning.progress import Progress
 from aloex.learning.run_folder import RunFolder, read_metrics
+from aloex.signals import StopSignals
 
 WARM_UP = 500  # steps
 ADAM = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
