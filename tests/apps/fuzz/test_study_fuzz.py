@@ -139,7 +139,7 @@ LEVEL = [
     *((ADAPTIVE, (method, "adaptive"), ALL) for method in ("masked", "blind")),
     (ADAPTIVE, BEST, ("openjpeg",)),
     *((BEST, (method, "best"), ("libpng", "mpeg2dec")) for method in ("cd", "masked")),
-    (BEST, ("learn-and-fuzz", "best"), ALL),
+    *((BEST, (method, "best"), ALL) for method in ("learn-and-fuzz", "aloe-window")),
     (BEST, ("cd", "mixed"), ("openjpeg",)),
     (BEST, NUMBERS, ("libpng",)),
     (("aloe", "mixed"), ("rnn-ebm", "mixed"), ("libpng", "openjpeg")),
