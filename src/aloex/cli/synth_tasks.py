@@ -28,7 +28,7 @@ def page(
     from aloex.apps.synth import network_page, tasks_page
 
     rows, repairs = tasks_page.read_rows(results)
-    if network_page.networks(rows):
+    if network_page.edited(network_page.networks(rows, num_public=4)):
         from aloex.apps.synth.network_figure import figure  # matplotlib loads slowly
 
         path = out.parent / "images/synth/networks.png"

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from aloex.apps.synth.network_page import BEAMS, PAPER, Rows, networks
+from aloex.apps.synth.network_page import BEAMS, PAPER, Rows, edited, networks
 
 SHADES = ("#a9c7e8", "#5b93cf", "#1f5a9c")  # of the three accuracies
 COLOURS = ("#b5446e", "#e8871e", "#3b8f5a", "#7a5bb0")  # of models with an editor
@@ -13,13 +13,10 @@ COLOURS = ("#b5446e", "#e8871e", "#3b8f5a", "#7a5bb0")  # of models with an edit
 def figure(rows: Rows) -> Figure:
     """Accuracies of all models, and the edits of those that edit, with four public pairs."""
     rows = networks(rows, num_public=4)
-    edited = [row for row in rows if "num_edits" in row]
-    picture = Figure(figsize=(11.0 if edited else 6.0, 3.8), layout="constrained")
-    panels = {"width_ratios": [1.2, 1.0] if edited else [1.0]}
-    axes = picture.subplots(1, 1 + bool(edited), squeeze=False, gridspec_kw=panels)[0]
+    picture = Figure(figsize=(11.0, 3.8), layout="constrained")
+    axes = picture.subplots(1, 2, gridspec_kw={"width_ratios": [1.2, 1.0]})
     _accuracy(axes[0], rows)
-    if edited:
-        _edits(axes[1], edited)
+    _edits(axes[1], edited(rows))
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize=8)

@@ -29,13 +29,13 @@ on* counts the tasks of all training that went before; *ms* is the time of a bea
 task among 500 ({devices}).
 
 {accuracy}
-
+"""
+EDITS = """
 ![Accuracy, and numbers of edits](images/synth/networks.png)
 
 *Accuracy with four public pairs, the paper's as black marks; numbers of edits behind the program
 that is ranked first, and behind the first that is right.*
-"""
-EDITS = """
+
 How many edits led to the program that is ranked first, in percent of the tasks that have one:
 
 {edits}
@@ -62,6 +62,11 @@ def networks(rows: Rows, num_public: int | None = None) -> Rows:
     ]
 
 
+def edited(rows: Rows) -> Rows:
+    """Those of networks with an editor."""
+    return [row for row in rows if "num_edits" in row]
+
+
 def render(rows: Rows, repairs: Rows) -> str:
     """The section, or nothing as long as there are no rows."""
     found = networks(rows)
@@ -72,8 +77,8 @@ def render(rows: Rows, repairs: Rows) -> str:
         devices=", ".join(dict.fromkeys(row["device"] for row in found)),
         accuracy=_accuracy(found),
     )
-    if edited := [row for row in found if "num_edits" in row]:
-        text += EDITS.format(edits=_edits(edited))
+    if editors := edited(found):
+        text += EDITS.format(edits=_edits(editors))
     for row in repairs:
         if row["set"] == "test" and row["public_examples"] == 4 and row["repairs"]:
             shown = "\n\n".join(map(_repair, row["repairs"]))

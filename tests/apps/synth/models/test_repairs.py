@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from aloex.apps.results import read
 from aloex.apps.synth import network_page
 from aloex.apps.synth.dsl import canonical, parse, run, show
 from aloex.apps.synth.models import feed, q0
@@ -100,10 +101,9 @@ def test_the_page_has_a_section_once_there_are_rows():
     assert text.count(f"not {run(wrong, 'x', 'paper')!r}") == 4
 
 
-def test_the_figure_has_a_panel_for_edits_if_there_are_some():
+def test_the_figure_has_a_panel_for_edits():
     from aloex.apps.synth.network_figure import figure
 
-    assert len(figure(rows_of("seq2seq-init", "best q0")).axes) == 1
     edits = {"num_edits": [30, 10], "num_edits_right": [20, 5]}
     left, right = figure([*rows_of("best q0"), *rows_of("ALOE", **edits)]).axes
     heights = [[bar.get_height() for bar in bars] for bars in right.containers]
@@ -126,3 +126,11 @@ def test_models_that_come_with_the_library_are_found_by_name(tmp_path, monkeypat
         q0.file_of(q0.Path("best"))
     (tmp_path / "best").mkdir()  # a run of that name goes first
     assert q0.file_of(q0.Path("best")) == q0.Path("best/model.safetensors")
+
+
+def test_the_rows_are_of_the_weights_that_come_with_the_library():
+    model, settings = q0.load(q0.Path("best"))
+    rows = read(q0.Path(__file__).parents[4] / "results/synth/summary.json")
+    (row,) = (row for row in rows if row["model"] == "best-q0" and row["public_examples"] == 4)
+    assert row["weights"] == [q0.fingerprint(q0.Path("best"))]
+    assert model.mode == "clean" and settings["train_examples"] == row["train_examples"]

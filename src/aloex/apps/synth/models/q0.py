@@ -23,7 +23,9 @@ SIZES: dict[str, dict[str, dict[str, int]]] = {
         "tiny": {"width": 32, "num_heads": 2, "num_readers": 1, "num_writers": 1},
     },
 }
-SHIPPED: dict[str, str] = {}  # SHA-256 of the models that come with the library, by name
+SHIPPED = {  # SHA-256 of the models that come with the library, by name
+    "best": "a31f307b223d0728e6602c98ada424fad278c2e4ac27a965447ae880149d9748",
+}
 
 
 def build(settings: dict[str, Any], seed: int = 0) -> Q0:
