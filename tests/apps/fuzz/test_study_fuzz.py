@@ -1,6 +1,7 @@
 """The fuzzing study: trials that can be repeated, rows that add up, tests of rank by hand."""
 
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from aloex.apps import results
 from aloex.apps.fuzz import compare, study, study_page
 from aloex.apps.fuzz.build import AFL, Recipe, build
 from aloex.apps.fuzz.byte_model import KINDS, ByteModel, Settings
+from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.executor import Executor
 from aloex.apps.fuzz.mutators import Uniform
 from aloex.apps.fuzz.rivals import aflpp, libfuzzer
@@ -50,6 +52,23 @@ def test_rows_of_a_study(target, tmp_path, monkeypatch):
 
     study.make(target, todo, out, **limits)
     assert len(told) == 6  # all was there
+
+
+def test_a_trial_that_was_stopped_has_no_rows(target, tmp_path, monkeypatch):
+    """Stopped after the second of ten batches."""
+    whole, batches = Campaign._run_mutants, []
+
+    def batch(self, num_inputs):
+        whole(self, num_inputs)
+        batches.append(num_inputs)
+        if len(batches) == 2:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(Campaign, "_run_mutants", batch)
+    out, limits = tmp_path / "summary.json", {"trials": 1, "tell": print, "workers": 1}
+    with pytest.raises(KeyboardInterrupt):
+        study.make(target, [study.blind_line(100)], out, counts=(100, 1000), **limits)
+    assert len(batches) == 2 and not out.exists()
 
 
 def test_lines_of_a_model(target, tmp_path):
