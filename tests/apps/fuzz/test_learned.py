@@ -249,6 +249,7 @@ def test_from_the_command_line(stairs, corpus, tmp_path):
     other = cli(*run, *by_model, "--level", "0,1", "--out", tmp_path / "once")
     assert "levels" in other and "inputs: 500" not in other
     assert "needs --model FILE" in cli(*run, "--mutator", "learned")
-    assert "--model is for learned, best, resample, adaptive, not" in cli(*run, "--model", model)
+    plain = ("--mutator", "uniform", "--model", model)
+    assert "--model is for learned, best, resample, adaptive, not" in cli(*run, *plain)
     assert "such as 0.5 or 0,0.5,1, got 'much'" in cli(*run, *by_model, "--level", "much")
     assert "must end in .safetensors" in cli("learn", corpus, "--out", tmp_path / "model")
