@@ -73,17 +73,14 @@ def _learned(law: Any, about: dict[str, Any], level: str, temperature: str) -> M
 def _adaptive(law: Any, about: dict[str, Any], max_len: int, relearn: bool) -> Maker:
     from aloex.apps.fuzz import adaptive
 
-    model: Any = None
     how: dict[str, Any] = {"max_len": max_len}
     if law is not None:
-        from aloex.apps.fuzz.learned import LearnedByte
-        from aloex.apps.fuzz.sure import Sure
+        from aloex.apps.fuzz.learned import guides
 
-        model = LearnedByte(law, adaptive.LEVELS, adaptive.TEMPERATURES, keep=False)
-        how["places"] = Sure(law, adaptive.MAX_PLACES)
-    about = {**about, "arms": adaptive.Adaptive(model).arms}
+        how |= guides(law)
+    about = {**about, "arms": adaptive.Adaptive(**how).arms}
     if relearn:
         from aloex.apps.fuzz.relearn import relearned
 
         how, about = {**how, "relearn": relearned}, {**about, "relearn": True}
-    return partial(adaptive.Adaptive, model, **how), about
+    return partial(adaptive.Adaptive, **how), about

@@ -24,6 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -31,6 +32,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, UInt8, UInt16
 
+from aloex.apps.fuzz import adaptive
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, fill, hide
 from aloex.apps.fuzz.mutators import Edits, RandomEdits, other_byte
@@ -66,6 +68,12 @@ def best(model: ByteLaw, **how) -> EditsAndNumbers:
     how.setdefault("edits", tuple(part / share for part in BEST_SHARES))
     choose = Trusting(LearnedByte(model, BEST_LEVELS), share)
     return EditsAndNumbers(choose, **how, places=Sure(model))
+
+
+def guides(model: ByteLaw) -> dict[str, Any]:
+    """What `Adaptive` takes of a model: its laws, and the places where numbers may be."""
+    laws = LearnedByte(model, adaptive.LEVELS, adaptive.TEMPERATURES, keep=False)
+    return {"model": laws, "places": Sure(model, adaptive.MAX_PLACES)}
 
 
 @dataclass(frozen=True)

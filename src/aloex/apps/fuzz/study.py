@@ -79,8 +79,7 @@ def model_lines(
     modes: Sequence[str] | None = None,
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
-    # JAX loads slowly.
-    from aloex.apps.fuzz import adaptive, byte_model, learned, relearn, resample, sure
+    from aloex.apps.fuzz import adaptive, byte_model, learned, relearn, resample  # JAX loads slowly
 
     law = byte_model.load(model)
     told = {"training_seconds": law.settings.seconds, "held_out": law.settings.held_out}
@@ -97,12 +96,9 @@ def model_lines(
             best = learned.best(law)  # its laws serve all trials
             return [line(0, lambda seed, _: replace(best, seed=seed))]
         if mode in ADAPTIVE:
-            pairs = (adaptive.LEVELS, adaptive.TEMPERATURES)
-            choose = learned.LearnedByte(law, *pairs, keep=False)
             how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and relearn.relearned}
-            how["places"] = sure.Sure(law, adaptive.MAX_PLACES)
-            make = lambda seed, _: adaptive.Adaptive(choose, seed=seed, **how)
-            return [line(0, make)]
+            how |= learned.guides(law)
+            return [line(0, lambda seed, _: adaptive.Adaptive(seed=seed, **how))]
         choose = learned.LearnedByte(law, levels[mode])
         make = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
         return [line(edits, make) for edits in sweep]

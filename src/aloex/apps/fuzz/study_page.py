@@ -126,11 +126,8 @@ def _seconds(rows: Rows, target: str, inputs: int) -> dict[Key, float]:
     """Mean seconds of each line, with its training; left out if that is not known."""
     found = defaultdict(list)
     for row in rows:
-        if _told(row) and (row["target"], row["inputs"], row["with_seeds"]) == (
-            target,
-            inputs,
-            True,
-        ):
+        here = row["target"], row["inputs"], row["with_seeds"]
+        if _told(row) and here == (target, inputs, True):
             total = row["seconds"] + row.get("training_seconds", 0.0)
             found[row["method"], row["mode"], row["edits"]].append(total)
     return {key: float(np.mean(values)) for key, values in found.items()}

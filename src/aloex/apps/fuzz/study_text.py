@@ -93,11 +93,11 @@ On libpng and OpenJPEG `best` with the energy learned by ALOE is ahead of `unifo
 `ade` and `rnn-ebm`. In the same recipe `cd`, `masked` and the LSTM of Learn&Fuzz do as well on
 libpng and mpeg2dec, and the LSTM is not told apart on OpenJPEG either, nor is `cd` in `mixed`. The
 paper's energy of whole windows, `aloe-window`, is level with `aloe` on every target. `rnn-ebm` was
-tried in `mixed` alone, on a GPU, for it is slow. In that mode it is level with `aloe` ({p[aloe
-mixed, rnn-ebm mixed]}): what is ahead of it is the recipe. The same change of numbers with random
-bytes, `numbers`, is behind `best` on OpenJPEG, but not told apart on libpng. On mpeg2dec, whose
-stream is entropy-coded, no model pays: `best` is behind `uniform` and `numbers`, both with 5% of
-the bytes edited.
+tried in `mixed` alone, on a GPU, for it is slow. In that mode it is level with `aloe`
+({p[aloe mixed, rnn-ebm mixed]}): what is ahead of it is the recipe. The same change of
+numbers with random bytes, `numbers`, is behind `best` on OpenJPEG, but not told apart on libpng. On
+mpeg2dec, whose stream is entropy-coded, no model pays: `best` is behind `uniform` and `numbers`,
+both with 5% of the bytes edited.
 
 The recipe of `best` was chosen among some 90 that were tried on these three targets; its rows are
 of trials with other seeds of randomness than those it was chosen by. On OpenJPEG a last version was

@@ -105,9 +105,14 @@ class _Writing(NamedTuple):
         return (own, *rest), log_probs
 
 
+def _equal(codes: Integer[Array, "n expressions"]) -> Bool[Array, "n n"]:
+    """Which programs are the same."""
+    return jnp.all(codes[:, None] == codes[None], axis=-1)
+
+
 def _merge(beams: Edited) -> Edited:
     """Equal programs joined in the first of them, and all in order."""
-    same = jnp.all(beams.codes[:, None] == beams.codes[None], axis=-1)
+    same = _equal(beams.codes)
     there = ~jnp.isneginf(beams.log_prob)
     same = same & there[:, None] & there[None]
     first = jnp.argmax(same, axis=1) == jnp.arange(there.size)
@@ -124,7 +129,7 @@ def _prune(beams: Edited, unedited: Edited, seen: Seen) -> Edited:
     both = jax.tree.map(lambda *ab: jnp.concatenate(ab), beams, unedited)
     right = jax.vmap(run, in_axes=(0, None))(both.codes, seen).right
     fits = jnp.all(right | ~seen.shown, axis=1) & ~jnp.isneginf(both.log_prob)
-    same = jnp.all(both.codes[:, None] == both.codes[None], axis=-1)
+    same = _equal(both.codes)
     kept = fits & ~jnp.any(jnp.tril(same, -1) & fits, axis=1)
     both = both._replace(log_prob=jnp.where(kept, both.log_prob, -jnp.inf))
     order = jnp.argsort(~kept)[:width]  # stable

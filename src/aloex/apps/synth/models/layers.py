@@ -1,9 +1,9 @@
 """Layers for networks on texts and programs.
 
 Weights are float32; `half` gives a copy of a network that computes in bfloat16 where that is fast.
-LSTMs take whole batches, not one example, and time first: so the gradient of the recurrent weights
-is one product over all rows and steps instead of one for each step, and nothing is transposed,
-which would be most of their time on a GPU.
+LSTMs take whole batches, not one example: so the gradient of the recurrent weights is one product
+over all rows and steps, instead of one for each step, which is most of their time on a GPU. And
+they take time first, so that nothing need be transposed for their loops.
 """
 
 import equinox as eqx
