@@ -14,6 +14,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 PAPER_TO_CODE = ROOT / "docs" / "paper_to_code.md"
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 QUOTED = re.compile(r"`([^`\n]+)`")
 NAME = re.compile(r"aloex(\.\w+)+")
 FILE = re.compile(r"(?:src|tests|benchmarks)/[\w/]+\.py(?:::(\w+))?")
@@ -76,7 +77,7 @@ def test_skeletons_for_contributors_run(quick):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_relative_links_lead_somewhere(page):
-    for target in LINK.findall(page.read_text()):
+    for target in LINK.findall(CODE.sub("", page.read_text())):
         if "://" not in target and not target.startswith(("#", "mailto:")):
             path = (page.parent / target.split("#")[0]).resolve()
             assert path.is_relative_to(ROOT) and path.exists(), f"{page.name} links to {target}"

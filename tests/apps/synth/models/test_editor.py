@@ -129,7 +129,7 @@ def pair(request):
 @compiled
 def log_edit(start, editor, seen, programs, choices, exprs):
     """log q of edits [tasks, rows], all tokens at once."""
-    memory = editor.prepare(start.encode(seen.inputs, seen.outputs, seen.shown))
+    memory = editor.prepare(start.encode(seen.inputs, seen.outputs, seen.shown), seen)
     reading = editor.read(memory, seen, programs)
     return reading, editor.log_exprs(memory, seen, reading, choices, exprs)
 
@@ -152,7 +152,7 @@ def test_edits_are_scored_as_they_are_written(pair):
 
     @compiled
     def follow(start, editor, seen, reading, tokens):
-        memory = editor.prepare(start.encode(seen.inputs, seen.outputs, seen.shown))
+        memory = editor.prepare(start.encode(seen.inputs, seen.outputs, seen.shown), seen)
 
         def one(memory, seen, reading, choice, tokens):
             def step(carry, token):
@@ -242,13 +242,14 @@ def test_pruned_programs_give_their_places_to_those_of_q0():
 
 
 @pytest.mark.parametrize("size", ["tiny", "full"])
-def test_an_editor_begins_with_the_writer_of_a_q0_of_its_size(size):
+def test_an_editor_begins_with_encoder_and_writer_of_a_q0_of_its_size(size):
     start = q0.build({"kind": "q0", "model": "paper", "size": "tiny"}, 1)
     settings = {"kind": "editor", "model": "paper", "size": size, "q0_size": "tiny"}
     editor = build_editor(settings, 2)
     begun = editor.begin_like(start)
-    expected = start.head if size == "tiny" else editor.head
-    assert eqx.tree_equal(begun.head, expected)
+    expected = start if size == "tiny" else editor
+    assert eqx.tree_equal(begun.head, expected.head)
+    assert eqx.tree_equal(begun.encoder, expected.encoder)
     assert eqx.tree_equal(begun.chooser, editor.chooser)
 
 
@@ -269,5 +270,6 @@ def test_a_step_of_training_with_several_trajectories(pair):
     loss = train_editor.EditorLoss(start, jax.random.key(0), 3)
     grads, info = compiled(eqx.filter_grad(loss, has_aux=True))(editor, batch)
     assert all(np.isfinite(a).all() for a in jax.tree.leaves(grads))
+    assert all(np.any(a != 0) for a in jax.tree.leaves(grads))
     assert 1 <= info.ess <= 3
     assert 0 <= info.num_edits <= 10 and np.isfinite(info.loss)

@@ -11,9 +11,12 @@ from aloex.apps.synth.dsl import canonical, parse, run, show
 from aloex.apps.synth.models import feed, q0
 from aloex.apps.synth.models.codes import program_of
 from aloex.apps.synth.models.joint_beam import Edited
+from aloex.apps.synth.models.network import load_network
 from aloex.apps.synth.models.repairs import Judged, described, told
 from aloex.apps.synth.tasks import frozen, generate
 from aloex.errors import CheckpointError
+
+RESULTS = q0.Path(__file__).parents[4] / "results/synth/summary.json"
 
 
 def test_numbers_stand_for_programs():
@@ -101,6 +104,15 @@ def test_the_page_has_a_section_once_there_are_rows():
     assert text.count(f"not {run(wrong, 'x', 'paper')!r}") == 4
 
 
+def test_the_page_tells_what_an_editor_adds_at_equal_cost():
+    text = network_page.render([*rows_of("ALOE", top1_beam1=0.2), *rows_of("seq2seq-tune")], [])
+    assert "-5.0 / +0.0 / +0.0 points" in text and "it is +5.7 / +4.5 / +4.7." in text
+    rows = {row["model"]: row for row in read(RESULTS) if row["public_examples"] == 4}
+    for name in network_page.BEAMS:  # the text claims so
+        assert rows["ALOE"][name] < rows["seq2seq-tune"][name]
+        assert rows["best-q0"][name] < rows["best-q0 + editor"][name]
+
+
 def test_the_figure_has_a_panel_for_edits():
     from aloex.apps.synth.network_figure import figure
 
@@ -129,8 +141,9 @@ def test_models_that_come_with_the_library_are_found_by_name(tmp_path, monkeypat
 
 
 def test_the_rows_are_of_the_weights_that_come_with_the_library():
-    model, settings = q0.load(q0.Path("best"))
-    rows = read(q0.Path(__file__).parents[4] / "results/synth/summary.json")
-    (row,) = (row for row in rows if row["model"] == "best-q0" and row["public_examples"] == 4)
-    assert row["weights"] == [q0.fingerprint(q0.Path("best"))]
-    assert model.mode == "clean" and settings["train_examples"] == row["train_examples"]
+    names = {"best-q0": ["best"], "best-q0 + editor": ["best", "best_editor"]}
+    rows = {row["model"]: row for row in read(RESULTS) if row["public_examples"] == 4}
+    for model, files in names.items():
+        network = load_network(*map(q0.Path, files))
+        for name in ("weights", "train_examples", "gpu_seconds"):
+            assert network.about[name] == rows[model][name]

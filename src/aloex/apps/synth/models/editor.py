@@ -3,8 +3,8 @@
 The current program is read by a bidirectional LSTM, an expression a step; each is the sum of
 vectors of its tokens, by where they stand in it. A pointer then chooses among replacing or deleting
 an expression, inserting one before it, and stopping. Another LSTM, told of the place, writes the
-new expression under the grammar's mask; it begins with the weights of q0's. Both are told of the
-task by q0's encoder, which is fixed.
+new expression under the grammar's mask. Both are told of the task by an encoder like q0's. Encoder
+and writer begin with the weights of q0's, and go on learning.
 Nothing keeps the editor from writing the expression that was there; proposals never do that.
 """
 
@@ -24,6 +24,7 @@ from aloex.apps.synth.models import edits
 from aloex.apps.synth.models.codes import EXPR_TOKENS, FOLLOWING
 from aloex.apps.synth.models.grammar import Partial, Seen, allowed_log_probs, empty
 from aloex.apps.synth.models.layers import Embed, LSTMs
+from aloex.apps.synth.models.seq2seq import Encoder
 from aloex.nets import Linear
 
 NUM_TOKENS = len(VOCABULARY)
@@ -66,8 +67,9 @@ class Reading(NamedTuple):
 
 
 class Editor(eqx.Module):
-    """q_A(x' | x, z) and the probability to stop; `cond_dim` is the size of q0's task vector."""
+    """q_A(x' | x, z) and the probability to stop."""
 
+    encoder: Encoder
     chooser: "Chooser"
     token: Embed
     task: Linear
@@ -81,30 +83,30 @@ class Editor(eqx.Module):
         *,
         hidden: int = 256,
         num_layers: int = 3,
-        cond_dim: int = 512,
         mode: str = "paper",
         key: Key[Array, ""],
     ):
-        keys = jax.random.split(key, 6)
-        self.chooser = Chooser(hidden, num_layers, cond_dim, key=keys[0])
+        keys = jax.random.split(key, 7)
+        self.chooser = Chooser(hidden, num_layers, 2 * hidden, key=keys[0])
+        self.encoder = Encoder(hidden, num_layers, key=keys[6])
         self.token = Embed(NUM_TOKENS, hidden, key=keys[1])
-        self.task = Linear(cond_dim, 4 * hidden, key=keys[2])
+        self.task = Linear(2 * hidden, 4 * hidden, key=keys[2])
         self.place = Linear(hidden + 2, 4 * hidden, key=keys[3])
         self.write = LSTMs(hidden, hidden, num_layers, key=keys[4])
         self.head = Linear(hidden, NUM_TOKENS, key=keys[5])
         self.mode = mode
 
     def begin_like(self, q0: PyTree) -> "Editor":
-        """The same, writing expressions as a q0 of its size does."""
-        own = lambda model: (model.token, model.task, model.write, model.head)
+        """The same, reading tasks and writing expressions as a q0 of its size does."""
+        own = lambda model: (model.encoder, model.token, model.task, model.write, model.head)
         shapes = lambda tree: [a.shape for a in jax.tree.leaves(tree)]
         if shapes(own(self)) != shapes(own(q0)):
             return self
         return eqx.tree_at(own, self, jax.tree.map(jnp.copy, own(q0)))
 
-    def prepare(self, task: Float[Array, "tasks both"]) -> Float[Array, "tasks both"]:
-        """What q0 made of the tasks, for this editor."""
-        return task
+    def prepare(self, task: Float[Array, "tasks both"], seen: Seen) -> Float[Array, "tasks both"]:
+        """What this editor makes of the tasks, whatever q0 made of them."""
+        return self.encoder(seen.inputs, seen.outputs, seen.shown)
 
     def read(
         self,

@@ -18,7 +18,7 @@ SIZES: dict[str, dict[str, dict[str, int]]] = {
     "best": {"full": {}, "tiny": {"num_layers": 1}},
 }
 Q0_SIZES: dict[str, dict[str, dict[str, int]]] = {
-    "paper": {"full": {"cond_dim": 512}, "tiny": {"cond_dim": 64}},
+    "paper": {"full": {}, "tiny": {}},
     "best": {"full": {}, "tiny": {"width": 32, "num_heads": 2, "num_writers": 1}},
 }
 

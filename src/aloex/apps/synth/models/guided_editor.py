@@ -48,7 +48,7 @@ class GuidedEditor(eqx.Module):
         copied = jax.tree.map(lambda a: a.copy() if eqx.is_array(a) else a, q0.writer)
         return eqx.tree_at(lambda editor: editor.writer, self, copied)
 
-    def prepare(self, memory: Memory) -> Memory:
+    def prepare(self, memory: Memory, seen: Seen) -> Memory:
         """What q0 made of the tasks, remembered by the own layers."""
         remember = lambda layer: jax.vmap(jax.vmap(layer.attend.remember))(memory.places)
         return memory._replace(remembered=tuple(map(remember, self.writer.layers)))

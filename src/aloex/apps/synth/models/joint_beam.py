@@ -43,7 +43,7 @@ def joint_search(
     """The most probable programs after edits."""
     found = starts(q0, seen, width=width, prune=prune)
     q0, editor = half(q0), half(editor)
-    memory = editor.prepare(q0.encode(seen.inputs, seen.outputs, seen.shown))
+    memory = editor.prepare(q0.encode(seen.inputs, seen.outputs, seen.shown), seen)
     none = jnp.isneginf(found.log_prob)
     path = jnp.repeat(found.codes[..., None, :], max_edits + 1, axis=-2)
     begin = Edited(found.codes, found.log_prob, jnp.zeros(none.shape, jnp.int32), path, none)

@@ -25,6 +25,7 @@ SIZES: dict[str, dict[str, dict[str, int]]] = {
 }
 SHIPPED = {  # SHA-256 of the models that come with the library, by name
     "best": "a31f307b223d0728e6602c98ada424fad278c2e4ac27a965447ae880149d9748",
+    "best_editor": "6f8de62ec62dd69b6ab233d90bc9a8e2fa389f3a412f7383c6459f4abd79ab86",
 }
 
 

@@ -22,8 +22,7 @@ NUM_TOKENS = len(VOCABULARY)
 class Seq2Seq(eqx.Module):
     """q0(x | z); `sizes`: `hidden` and `num_layers` of the LSTMs."""
 
-    read_input: "Reader"
-    read_output: "Reader"
+    encoder: "Encoder"
     token: Embed
     task: Linear
     write: LSTMs
@@ -31,13 +30,12 @@ class Seq2Seq(eqx.Module):
     mode: str = eqx.field(static=True, default="paper")
 
     def __init__(self, *, hidden: int = 256, num_layers: int = 3, key: Key[Array, ""]):
-        keys = jax.random.split(key, 6)
-        self.read_input = Reader(hidden, num_layers, key=keys[0])
-        self.read_output = Reader(hidden, num_layers, key=keys[1])
-        self.token = Embed(NUM_TOKENS, hidden, key=keys[2])
-        self.task = Linear(2 * hidden, 4 * hidden, key=keys[3])
-        self.write = LSTMs(hidden, hidden, num_layers, key=keys[4])
-        self.head = Linear(hidden, NUM_TOKENS, key=keys[5])
+        keys = jax.random.split(key, 5)
+        self.encoder = Encoder(hidden, num_layers, key=keys[0])
+        self.token = Embed(NUM_TOKENS, hidden, key=keys[1])
+        self.task = Linear(2 * hidden, 4 * hidden, key=keys[2])
+        self.write = LSTMs(hidden, hidden, num_layers, key=keys[3])
+        self.head = Linear(hidden, NUM_TOKENS, key=keys[4])
         self.mode = "paper"
 
     def encode(
@@ -47,11 +45,7 @@ class Seq2Seq(eqx.Module):
         shown: Bool[Array, "n pairs"],
     ) -> Float[Array, "n both"]:
         """The tasks as vectors."""
-        flat = lambda texts: texts.reshape(-1, texts.shape[-1])
-        pairs = jnp.concatenate(
-            [self.read_input(flat(inputs)), self.read_output(flat(outputs))], axis=-1
-        ).reshape(*shown.shape, -1)
-        return jax.vmap(max_of)(pairs, shown)
+        return self.encoder(inputs, outputs, shown)
 
     def log_probs(self, part: Part) -> Float[Array, "n time tokens"]:
         """Of every next token, given the tokens of the program before it."""
@@ -72,6 +66,30 @@ class Seq2Seq(eqx.Module):
         states = self.write.step(states, self.token(partial.last), self.task(task))
         logits = self.head(states[-1].h)
         return states, allowed_log_probs(logits, partial.state, self.mode)
+
+
+class Encoder(eqx.Module):
+    """From the public pairs to a vector for each task."""
+
+    read_input: "Reader"
+    read_output: "Reader"
+
+    def __init__(self, hidden: int, num_layers: int, *, key: Key[Array, ""]):
+        key_input, key_output = jax.random.split(key)
+        self.read_input = Reader(hidden, num_layers, key=key_input)
+        self.read_output = Reader(hidden, num_layers, key=key_output)
+
+    def __call__(
+        self,
+        inputs: Integer[Array, "n pairs chars"],
+        outputs: Integer[Array, "n pairs more_chars"],
+        shown: Bool[Array, "n pairs"],
+    ) -> Float[Array, "n both"]:
+        flat = lambda texts: texts.reshape(-1, texts.shape[-1])
+        pairs = jnp.concatenate(
+            [self.read_input(flat(inputs)), self.read_output(flat(outputs))], axis=-1
+        ).reshape(*shown.shape, -1)
+        return jax.vmap(max_of)(pairs, shown)
 
 
 class Reader(eqx.Module):

@@ -121,7 +121,7 @@ class Run(NamedTuple):
             Progress(step, self.num_steps, progress) as bar,
             Feed(make, step, num_threads=num_threads) as feed,
         ):
-            saved, over = step, False
+            begun, saved, over = step, step, False
             while step < self.num_steps and not over:
                 start, waited, first = time.monotonic(), feed.waited, step
                 step = min((step // log_every + 1) * log_every, self.num_steps)
@@ -130,6 +130,9 @@ class Run(NamedTuple):
                     rate = jnp.asarray(rate_at(i, self.learning_rate, self.num_steps))
                     state, info = update((loss, feed.take(), rate), state)
                     infos.append(info)
+                    if i == begun:  # the first step, which waits for the compiler, is not timed
+                        jax.block_until_ready(state)
+                        start, waited, first = time.monotonic(), feed.waited, i + 1
                 row = _row(step, infos)
                 passed = time.monotonic() - start
                 row["examples_per_second"] = int((step - first) * self.batch_size / passed)

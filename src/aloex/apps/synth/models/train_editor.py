@@ -138,7 +138,7 @@ def score_steps(
         tasks, n * k, *a.shape[3:]
     )
     programs, choices, exprs = (at(a) for a in scripts[:3])
-    memory = editor.prepare(memory)
+    memory = editor.prepare(memory, seen)
     reading = editor.read(memory, seen, programs)
     log_choice = jnp.take_along_axis(reading.log_choice, choices[..., None], axis=-1)[..., 0]
     log_probs = editor.log_exprs(memory, seen, reading, choices, exprs)
