@@ -141,11 +141,11 @@ def _told(row: dict[str, Any]) -> bool:
 def _models(rows: Rows) -> str:
     """What is told of each model, by target."""
     told = {
-        (row["target"], row["method"]): (f"{row['held_out']:.2f}", f"{row['training_seconds']:.0f}")
+        (row["target"], row["method"], round(row["training_seconds"]), f"{row['held_out']:.2f}")
         for row in rows
         if {"held_out", "training_seconds"} <= row.keys() and "+" not in row["method"]
     }
-    lines = [[*key, *values] for key, values in sorted(told.items())]
+    lines = [[*key, log_p, seconds] for *key, seconds, log_p in sorted(told)]
     return markdown(["", "", "log p", "seconds"], lines)
 
 
