@@ -49,7 +49,7 @@ def test_networks_are_trained_and_rated(quick, tmp_path, capsys):
     aloex("train", "editor", "--q0", tuned, "--out", editor, *TINY, "--steps", 2)
     assert f"model: {editor / 'model.safetensors'}" in capsys.readouterr().out
     options = ("--public", "4", "-n", "2", "--out", tmp_path / "rows")
-    aloex("table", "--network", f"ALOE={tuned}+{editor}", *options)
+    aloex("table", "--network", f"ALOE={tuned}+{editor}", "--until-fit", *options)
     (row,) = read(tmp_path / "rows/summary.json")
     aloex(*train_q0, "--out", again, "--start", tuned)
     examples = [load_network(run).about["train_examples"] for run in (first, tuned, again)]
@@ -57,11 +57,11 @@ def test_networks_are_trained_and_rated(quick, tmp_path, capsys):
     assert (row["model"], row["train_examples"], row["n_tasks"]) == ("ALOE", 32 * 32, 2)
     assert row["gpu_seconds"] > load_network(tuned).about["gpu_seconds"] > 0
     assert 0 <= row["top1_beam1"] <= 1 and row["top1_beam10"] <= row["top10_beam10"] <= 1
-    assert len(row["num_edits"]) == 11 and sum(row["num_edits"]) <= 2
+    assert len(row["num_edits"]) == 11 and sum(row["num_edits"]) <= 2 and row["until_fit"]
     (told,) = read(tmp_path / "rows/repairs.json")
     assert told["model"] == "ALOE" and len(told["repairs"]) <= 2
     capsys.readouterr()
-    aloex("eval", tuned, "--editor", editor, "--tasks", "2")
+    aloex("eval", tuned, "--editor", editor, "--tasks", "2", "--until-fit")
     found = json.loads(capsys.readouterr().out)
     assert found.pop("repairs") == told["repairs"]
     assert found == {name: row[name] for name in found}

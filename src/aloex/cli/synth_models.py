@@ -32,6 +32,11 @@ Prune = Annotated[
     typer.Option(help="Drop beams that do not write the outputs; default: for best only."),
 ]
 
+UntilFit = Annotated[
+    bool,
+    typer.Option("--until-fit", help="Edit on while the public outputs are not written."),
+]
+
 
 @train.command("q0")
 def train_q0(
@@ -95,6 +100,7 @@ def evaluate(
     of: Annotated[str, typer.Option("--set", help="test or validation.")] = "test",
     public: Annotated[int, typer.Option(help="Public pairs of each task.")] = 4,
     prune: Prune = None,
+    until_fit: UntilFit = False,
 ) -> None:
     """Top-1 Beam-1, Top-1 Beam-10 and Top-10 Beam-10 on frozen tasks, as JSON."""
     from aloex.apps.synth.models.network import load_network
@@ -102,5 +108,5 @@ def evaluate(
 
     require(tasks > 0, f"--tasks must be positive, got {tasks}")
     require(1 <= public <= 4, f"--public must be 1 to 4, got {public}")
-    network = load_network(model, editor, prune)
+    network = load_network(model, editor, prune, until_fit)
     print(json.dumps({"set": of, **network.rate(frozen(of)[:tasks], public)}))

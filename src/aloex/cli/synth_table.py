@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aloex.cli.numbers import listed
-from aloex.cli.synth_models import Prune
+from aloex.cli.synth_models import Prune, UntilFit
 from aloex.errors import require
 
 KEYS = ("set", "model", "public_examples")
@@ -26,6 +26,7 @@ def table(
         typer.Option(help="NAME=Q0 or NAME=Q0+EDITOR, model files or runs; may be repeated."),
     ] = None,
     prune: Prune = None,
+    until_fit: UntilFit = False,
     public: Annotated[str, typer.Option(help="Numbers of public examples.")] = "1,2,3,4",
     number: Annotated[int, typer.Option("--number", "-n", help="Tasks of the set.")] = 10_000,
     of: Annotated[str, typer.Option("--set", help="test or validation.")] = "test",
@@ -47,7 +48,7 @@ def table(
         known = ", ".join(map(repr, study.MODELS))
         require(name in study.MODELS, f"there is no model {name!r}; there are {known}")
     raters: Raters = {name: partial(study.evaluate, chosen, name, jobs=jobs) for name in names}
-    raters |= networks(network or [], chosen, prune)
+    raters |= networks(network or [], chosen, prune, until_fit)
     for name, rate in raters.items():
         for count in counts:
             row = {"set": of, "model": name, **rate(count)}
@@ -62,7 +63,7 @@ def table(
     print(f"wrote {out / 'summary.json'}")
 
 
-def networks(specs: list[str], tasks: Sequence, prune: bool | None) -> Raters:
+def networks(specs: list[str], tasks: Sequence, prune: bool | None, until_fit: bool) -> Raters:
     """What rates each of the networks named."""
     raters: Raters = {}
     for spec in specs:
@@ -75,6 +76,6 @@ def networks(specs: list[str], tasks: Sequence, prune: bool | None) -> Raters:
             f"--network is NAME=Q0 or NAME=Q0+EDITOR, such as ALOE=runs/paper+runs/paper_editor, "
             f"got {spec!r}",
         )
-        loaded = load_network(Path(q0), Path(editor) if editor else None, prune)
+        loaded = load_network(Path(q0), Path(editor) if editor else None, prune, until_fit)
         raters[name] = partial(loaded.rate, tasks)
     return raters

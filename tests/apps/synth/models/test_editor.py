@@ -206,13 +206,36 @@ def log_ways(start, editor, seen, program, ways):
     return of_choice[..., 0] + np.where(live, of_tokens, 0).sum(axis=-1)
 
 
-@pytest.mark.parametrize("pair", ["paper"], indirect=True)
-def test_where_nothing_fits_the_editor_begins_with_what_fails(pair):
-    """The first task is a constant, which the beam finds; the others are beyond it."""
-    start, _, _ = pair
+def constant_and_others():
+    """The first task is a constant, which a beam finds; the others are beyond it."""
     rows = [("a,b", ","), ("ab,c", ","), ("x,yz", ","), (",ab", ",")]
     others = [task.examples[:4] for task in frozen("validation")[1:3]]
-    seen = evaluate.encode([rows, *others]).seen(4)
+    return evaluate.encode([rows, *others])
+
+
+@pytest.mark.parametrize("pair", ["paper"], indirect=True)
+def test_programs_are_edited_until_they_fit_and_not_come_back_to(pair):
+    start, editor, _ = pair
+    texts = constant_and_others()
+    found = joint_beam.joint_search(
+        start, editor, texts.seen(4), width=10, until_fit=True, max_edits=3
+    )
+    there, edited = np.isfinite(found.log_prob), np.asarray(found.num_edits)
+    fits = lambda codes: texts.passed(np.asarray(codes)).all(axis=2)
+    assert there.any(axis=1).all() and (fits(found.codes) & there)[0].any()
+    np.testing.assert_array_equal((fits(found.codes) | (edited == 3))[there], True)
+    for step in range(3):
+        left = there & (step < edited)
+        assert not fits(found.path[:, :, step])[left].any()
+    for task, beam in zip(*np.nonzero(there), strict=True):
+        path = np.asarray(found.path)[task, beam, : edited[task, beam] + 1]
+        assert len({*map(tuple, path.tolist())}) == len(path)
+
+
+@pytest.mark.parametrize("pair", ["paper"], indirect=True)
+def test_where_nothing_fits_the_editor_begins_with_what_fails(pair):
+    start, _, _ = pair
+    seen = constant_and_others().seen(4)
     plain, pruned = (beam_search(start, seen, width=10, prune=prune) for prune in (False, True))
     assert np.isfinite(pruned.log_prob).any(axis=1).tolist() == [True, False, False]
     found = joint_beam.starts(start, seen, width=10, prune=True)

@@ -107,6 +107,7 @@ def by_beam(model: Any, *, prune: bool) -> Search:
     return lambda seen, width: beam_search(model, seen, width=width, prune=prune)
 
 
-def by_joint_beam(model: Any, editor: Any, *, prune: bool) -> Search:
+def by_joint_beam(model: Any, editor: Any, *, prune: bool, until_fit: bool = False) -> Search:
     """A q0 and its editor."""
-    return lambda seen, width: joint_search(model, editor, seen, width=width, prune=prune)
+    how = {"prune": prune, "until_fit": until_fit}
+    return lambda seen, width: joint_search(model, editor, seen, width=width, **how)

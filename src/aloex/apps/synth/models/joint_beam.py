@@ -4,6 +4,9 @@ After q0's own beam each round of edits takes the best choices of all beams of a
 the new expressions token by token. A beam that chose to stop stays and competes with its log
 probability. Programs that were reached in several ways count once, with the sum of them. With
 `prune`, programs that fail give their places to those of q0's beam that do not.
+
+The editor decides when to stop. With `until_fit` running the programs does: one that writes the
+public outputs is left alone, any other is edited again, and none is come back to.
 """
 
 from typing import Any, NamedTuple
@@ -36,9 +39,19 @@ class Edited(NamedTuple):
         return self.path[..., 0, :]
 
 
+EDITS_TO_KEEP = 3  # are made for one beam that is kept, with `until_fit`
+
+
 @eqx.filter_jit
 def joint_search(
-    q0: Any, editor: Any, seen: Seen, *, width: int, prune: bool = False, max_edits: int = 10
+    q0: Any,
+    editor: Any,
+    seen: Seen,
+    *,
+    width: int,
+    prune: bool = False,
+    until_fit: bool = False,
+    max_edits: int = 10,
 ) -> Edited:
     """The most probable programs after edits."""
     found = starts(q0, seen, width=width, prune=prune)
@@ -46,10 +59,19 @@ def joint_search(
     memory = editor.prepare(q0.encode(seen.inputs, seen.outputs, seen.shown), seen)
     none = jnp.isneginf(found.log_prob)
     path = jnp.repeat(found.codes[..., None, :], max_edits + 1, axis=-2)
-    begin = Edited(found.codes, found.log_prob, jnp.zeros(none.shape, jnp.int32), path, none)
-    body = lambda carry: (carry[0] + 1, _edit(editor, memory, seen, carry[1]))
-    goes_on = lambda carry: (carry[0] < max_edits) & ~jnp.all(carry[1].stopped)
-    _, beams = jax.lax.while_loop(goes_on, body, (0, begin))
+    stopped = none | jax.vmap(_fits)(found.codes, seen) if until_fit else none
+    begin = Edited(found.codes, found.log_prob, jnp.zeros(none.shape, jnp.int32), path, stopped)
+    tried = jnp.tile(found.codes, (1, max_edits + 1, 1))
+
+    def body(carry):
+        i, beams, tried = carry
+        reading = editor.read(memory, seen, beams.codes)
+        edit = lambda *task: (_go_on if until_fit else _edit)(editor, *task)
+        beams = jax.vmap(edit)(memory, seen, beams, reading, tried)
+        return i + 1, beams, jax.lax.dynamic_update_slice(tried, beams.codes, (0, i * width, 0))
+
+    goes_on = lambda carry: (carry[0] <= max_edits) & ~jnp.all(carry[1].stopped)
+    _, beams, _ = jax.lax.while_loop(goes_on, body, (1, begin, tried))
     merged = jax.vmap(_merge)(beams)
     return jax.vmap(_prune)(merged, begin, seen) if prune else merged
 
@@ -64,18 +86,29 @@ def starts(q0: Any, seen: Seen, *, width: int, prune: bool) -> Found:
     return choose(none, beam_search(q0, seen, width=width), found)
 
 
-def _edit(editor, memory, seen: Seen, beams: Edited) -> Edited:
-    """One round of edits."""
-    reading = editor.read(memory, seen, beams.codes)
-    return jax.vmap(lambda *task: _edit_one(editor, *task))(memory, seen, beams, reading)
+def _edit(editor, memory, seen: Seen, beams: Edited, reading: Reading, tried) -> Edited:
+    """One round of edits, of one task."""
+    return _best_edits(editor, memory, seen, beams, reading, beams.log_prob.size)
 
 
-def _edit_one(editor, memory, seen: Seen, beams: Edited, reading: Reading) -> Edited:
-    """The same for one task."""
-    width = beams.log_prob.size
+def _go_on(editor, memory, seen: Seen, beams: Edited, reading: Reading, tried) -> Edited:
+    """The same where programs that do not fit must be edited; those in `tried` are left out."""
+    stops = jnp.arange(edits.NUM_CHOICES) == edits.STOP
+    log_choice = jax.nn.log_softmax(jnp.where(stops, -jnp.inf, reading.log_choice), axis=-1)
+    reading, width = reading._replace(log_choice=log_choice), beams.log_prob.size
+    made = _best_edits(editor, memory, seen, beams, reading, EDITS_TO_KEEP * width)
+    known = jnp.any(jnp.all(made.codes[:, None] == tried, axis=-1), axis=1)
+    log_prob = jnp.where(known & ~made.stopped, -jnp.inf, made.log_prob)
+    stopped = made.stopped | jnp.isneginf(log_prob) | _fits(made.codes, seen)
+    merged = _merge(made._replace(log_prob=log_prob, stopped=stopped))
+    return jax.tree.map(lambda a: a[:width], merged)
+
+
+def _best_edits(editor, memory, seen: Seen, beams: Edited, reading: Reading, number: int) -> Edited:
+    """The most probable beams after one edit or stop of each."""
     stays = jnp.where(jnp.arange(edits.NUM_CHOICES) == edits.STOP, 0.0, -jnp.inf)
     log_choice = jnp.where(beams.stopped[:, None], stays, reading.log_choice)
-    log_prob, best = jax.lax.top_k((beams.log_prob[:, None] + log_choice).reshape(-1), width)
+    log_prob, best = jax.lax.top_k((beams.log_prob[:, None] + log_choice).reshape(-1), number)
     parent, choice = jnp.divmod(best, edits.NUM_CHOICES)
     of_parents = jax.tree.map(lambda a: a[parent], reading)
     begin = jax.vmap(editor.start, in_axes=(None, None, 0, 0))
@@ -110,6 +143,12 @@ def _equal(codes: Integer[Array, "n expressions"]) -> Bool[Array, "n n"]:
     return jnp.all(codes[:, None] == codes[None], axis=-1)
 
 
+def _fits(codes: Integer[Array, "n expressions"], seen: Seen) -> Bool[Array, " n"]:
+    """Which programs write the public outputs of a task."""
+    right = jax.vmap(run, in_axes=(0, None))(codes, seen).right
+    return jnp.all(right | ~seen.shown, axis=1)
+
+
 def _merge(beams: Edited) -> Edited:
     """Equal programs joined in the first of them, and all in order."""
     same = _equal(beams.codes)
@@ -127,8 +166,7 @@ def _prune(beams: Edited, unedited: Edited, seen: Seen) -> Edited:
     """Those that write the outputs, filled up with what q0 found."""
     width = beams.log_prob.size
     both = jax.tree.map(lambda *ab: jnp.concatenate(ab), beams, unedited)
-    right = jax.vmap(run, in_axes=(0, None))(both.codes, seen).right
-    fits = jnp.all(right | ~seen.shown, axis=1) & ~jnp.isneginf(both.log_prob)
+    fits = _fits(both.codes, seen) & ~jnp.isneginf(both.log_prob)
     same = _equal(both.codes)
     kept = fits & ~jnp.any(jnp.tril(same, -1) & fits, axis=1)
     both = both._replace(log_prob=jnp.where(kept, both.log_prob, -jnp.inf))

@@ -26,7 +26,9 @@ class Network(NamedTuple):
         return {**row, **self.about, "device": jax.devices()[0].device_kind}
 
 
-def load_network(path: Path, editor: Path | None = None, prune: bool | None = None) -> Network:
+def load_network(
+    path: Path, editor: Path | None = None, prune: bool | None = None, until_fit: bool = False
+) -> Network:
     """A q0, and an editor that goes on from it; by default only `best` prunes its beams."""
     model, settings = q0.load(path)
     pruned = settings["model"] == "best" if prune is None else prune
@@ -38,7 +40,8 @@ def load_network(path: Path, editor: Path | None = None, prune: bool | None = No
     _check_pair(path, settings, editor, of_editor)
     about["weights"].append(q0.fingerprint(editor))
     about |= {name: round(about[name] + x, 1) for name, x in _training(of_editor).items()}
-    return Network(by_joint_beam(model, edit, prune=pruned), about)
+    about |= {"until_fit": True} if until_fit else {}
+    return Network(by_joint_beam(model, edit, prune=pruned, until_fit=until_fit), about)
 
 
 def _training(settings: dict[str, Any]) -> dict[str, Any]:
