@@ -151,6 +151,7 @@ AHEAD = [
     (BEST, ("rnn-ebm", "mixed"), ALL),
     (BEST, NUMBERS, ("openjpeg",)),
     *((line, BEST, ("mpeg2dec",)) for line in (UNIFORM, NUMBERS)),
+    *((UNIFORM, (method, "paper"), ("openjpeg", "mpeg2dec")) for method in ("aloe", "cd", "ade")),
     *((BEST, (method, "best"), ("openjpeg",)) for method in ("cd", "masked")),
     *((BEST, ("ade", mode), ("libpng", "openjpeg")) for mode in ("best", "mixed")),
     *((BEST, (method, "mixed"), ("libpng", "openjpeg")) for method in ("cd", "learn-and-fuzz")),

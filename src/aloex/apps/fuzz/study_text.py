@@ -46,7 +46,7 @@ as libFuzzer does, with those of the seeds included.
 
 *Mean over the trials, and the middle 80% of them; each method with what was best for it. Below, the
 same over the seconds that it took, those to learn its model included, where they are known. Beyond
-10,000 inputs there are few trials: three of each line, on OpenJPEG two of `masked`.*
+10,000 inputs there are three trials of each line.*
 
 In short: mutators that adapt cover most, and on libpng and mpeg2dec they need no model for it. On
 OpenJPEG `best` with a model learned by ALOE, which has no feedback, is level with them after 10,000
@@ -110,11 +110,11 @@ tried with some of these, too, so ten more trials were made with seeds that nobo
 
 In the paper's own way, `masked` does badly on libpng, because it knows the seeds by heart and
 mostly draws the byte that was there; the energies do not. That they were learned by ALOE is not
-what matters there: `cd` is as good. On OpenJPEG the paper's way is behind `uniform`. libFuzzer and
-AFL++, which change inputs a little at a time, cover less with 10,000 inputs than any of these at
-its best. For most lines there is one model for a target, so how much training varies is not in the
-errors. It is not little: two models of `cd` on libpng, learned on a GPU and on a CPU, are further
-from each other in the paper's way than `cd` is from `aloe`.
+what matters there: `cd` is as good. On OpenJPEG and mpeg2dec the paper's way is behind `uniform`.
+libFuzzer and AFL++, which change inputs a little at a time, cover less with 10,000 inputs than any
+of these at its best. For most lines there is one model for a target, so how much training varies is
+not in the errors. It is not little: two models of `cd` on libpng, learned on a GPU and on a CPU,
+are further from each other in the paper's way than `cd` is from `aloe`.
 
 ## All lines
 
