@@ -61,7 +61,7 @@ def joint_search(
     path = jnp.repeat(found.codes[..., None, :], max_edits + 1, axis=-2)
     stopped = none | jax.vmap(_fits)(found.codes, seen) if until_fit else none
     begin = Edited(found.codes, found.log_prob, jnp.zeros(none.shape, jnp.int32), path, stopped)
-    tried = jnp.tile(found.codes, (1, max_edits + 1, 1))
+    tried = jnp.tile(found.codes, (1, max_edits + 1, 1))  # the programs of each round, as they come
 
     def body(carry):
         i, beams, tried = carry
