@@ -39,7 +39,7 @@ class Edited(NamedTuple):
         return self.path[..., 0, :]
 
 
-EDITS_TO_KEEP = 3  # are made for one beam that is kept, with `until_fit`
+EDITS_TO_KEEP = 8  # are made for one beam that is kept, with `until_fit`
 
 
 @eqx.filter_jit
