@@ -72,7 +72,7 @@ Mean edges of `adaptive` mutators, libFuzzer and AFL++ in n trials, and p of `al
 {adaptive}
 
 After 10,000 inputs `adaptive` is ahead of libFuzzer and AFL++ on every target; after 100,000 its
-each trial still covers more than each of theirs, in three trials at most. That is the work of the
+each trial still covers more than each of theirs, in three trials. That is the work of the
 bandits: after 10,000 inputs `aloe`, `masked` and `blind`, which has no model and takes the least
 time, are not told apart on any target, and after 1,000 `blind` is ahead of both on libpng. On
 OpenJPEG the mean with `aloe` is the highest; after 100,000 inputs each of its three trials covers

@@ -30,6 +30,11 @@ the time of a beam of width 10 for a task among 500 ({devices}).
 
 {accuracy}
 """
+UNTRAINED = """
+The version space above learns nothing of this. With its simple score it has {top1:.1%} for the
+first program and {top10:.1%} for the first ten: no network is ahead of it by more than half a
+point.
+"""
 MARGINS = """
 With the same time for training, ALOE with the paper's networks is {ours} points above
 seq2seq-tune; in the paper it is {papers}. Our networks have seen a small part of the paper's
@@ -83,7 +88,7 @@ def render(rows: Rows, repairs: Rows) -> str:
         devices=", ".join(dict.fromkeys(row["device"] for row in found)),
         accuracy=_accuracy(found),
     )
-    text += _margins(found)
+    text += _untrained(rows) + _margins(found)
     if editors := edited(found):
         text += EDITS.format(edits=_edits(editors))
     for row in repairs:
@@ -105,6 +110,14 @@ def _accuracy(rows: Rows) -> str:
         cells = [f"{share:.2f}%" for share in shares]
         lines.append([f"{name}, as printed", 4, *cells, _millions(examples), "–", "–"])
     return markdown(head, lines)
+
+
+def _untrained(rows: Rows) -> str:
+    """How far one gets without a network, where that was rated."""
+    for row in rows:
+        if (row["set"], row["model"], row["public_examples"]) == ("test", "version space", 4):
+            return UNTRAINED.format(top1=row["top1_beam10"], top10=row["top10_beam10"])
+    return ""
 
 
 def _margins(rows: Rows) -> str:

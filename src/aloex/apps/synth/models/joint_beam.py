@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
 from aloex.apps.synth.dsl.tokens import MAX_EXPR_TOKENS
@@ -39,6 +40,7 @@ class Edited(NamedTuple):
         return self.path[..., 0, :]
 
 
+IS_STOP = np.arange(edits.NUM_CHOICES) == edits.STOP
 EDITS_TO_KEEP = 8  # are made for one beam that is kept, with `until_fit`
 
 
@@ -66,8 +68,12 @@ def joint_search(
     def body(carry):
         i, beams, tried = carry
         reading = editor.read(memory, seen, beams.codes)
-        edit = lambda *task: (_go_on if until_fit else _edit)(editor, *task)
-        beams = jax.vmap(edit)(memory, seen, beams, reading, tried)
+        if until_fit:
+            edit = lambda *task: _go_on(editor, *task)
+            beams = jax.vmap(edit)(memory, seen, beams, reading, tried)
+        else:
+            edit = lambda *task: _edit(editor, width, *task)
+            beams = jax.vmap(edit)(memory, seen, beams, reading)
         return i + 1, beams, jax.lax.dynamic_update_slice(tried, beams.codes, (0, i * width, 0))
 
     goes_on = lambda carry: (carry[0] <= max_edits) & ~jnp.all(carry[1].stopped)
@@ -86,17 +92,11 @@ def starts(q0: Any, seen: Seen, *, width: int, prune: bool) -> Found:
     return choose(none, beam_search(q0, seen, width=width), found)
 
 
-def _edit(editor, memory, seen: Seen, beams: Edited, reading: Reading, tried) -> Edited:
-    """One round of edits, of one task."""
-    return _best_edits(editor, memory, seen, beams, reading, beams.log_prob.size)
-
-
 def _go_on(editor, memory, seen: Seen, beams: Edited, reading: Reading, tried) -> Edited:
-    """The same where programs that do not fit must be edited; those in `tried` are left out."""
-    stops = jnp.arange(edits.NUM_CHOICES) == edits.STOP
-    log_choice = jax.nn.log_softmax(jnp.where(stops, -jnp.inf, reading.log_choice), axis=-1)
+    """A round where programs that do not fit must be edited; those in `tried` are left out."""
+    log_choice = jax.nn.log_softmax(jnp.where(IS_STOP, -jnp.inf, reading.log_choice), axis=-1)
     reading, width = reading._replace(log_choice=log_choice), beams.log_prob.size
-    made = _best_edits(editor, memory, seen, beams, reading, EDITS_TO_KEEP * width)
+    made = _edit(editor, EDITS_TO_KEEP * width, memory, seen, beams, reading)
     known = jnp.any(jnp.all(made.codes[:, None] == tried, axis=-1), axis=1)
     log_prob = jnp.where(known & ~made.stopped, -jnp.inf, made.log_prob)
     stopped = made.stopped | jnp.isneginf(log_prob) | _fits(made.codes, seen)
@@ -104,9 +104,9 @@ def _go_on(editor, memory, seen: Seen, beams: Edited, reading: Reading, tried) -
     return jax.tree.map(lambda a: a[:width], merged)
 
 
-def _best_edits(editor, memory, seen: Seen, beams: Edited, reading: Reading, number: int) -> Edited:
-    """The most probable beams after one edit or stop of each."""
-    stays = jnp.where(jnp.arange(edits.NUM_CHOICES) == edits.STOP, 0.0, -jnp.inf)
+def _edit(editor, number: int, memory, seen: Seen, beams: Edited, reading: Reading) -> Edited:
+    """A round of edits of one task: the most probable beams after one edit or stop of each."""
+    stays = jnp.where(IS_STOP, 0.0, -jnp.inf)
     log_choice = jnp.where(beams.stopped[:, None], stays, reading.log_choice)
     log_prob, best = jax.lax.top_k((beams.log_prob[:, None] + log_choice).reshape(-1), number)
     parent, choice = jnp.divmod(best, edits.NUM_CHOICES)
