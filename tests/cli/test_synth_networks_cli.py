@@ -65,6 +65,9 @@ def test_networks_are_trained_and_rated(quick, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found.pop("repairs") == told["repairs"]
     assert found == {name: row[name] for name in found}
+    aloex("eval", tuned, "--tasks", "2", "--wider", "11")
+    found = json.loads(capsys.readouterr().out)
+    assert found["top1_beam11"] in (0.0, 0.5, 1.0) and "num_edits" not in found
 
 
 def filled(build, settings, value):
@@ -98,6 +101,9 @@ def test_mistakes_are_one_line(tmp_path):
         ("eval", "paper", "--public", "5"): "--public must be 1 to 4, got 5",
         ("eval", "paper", "--tasks", "0"): "--tasks must be positive, got 0",
         ("eval", "paper", "--set", "train"): "the frozen sets are",
+        ("eval", "paper", "--until-fit"): "--until-fit is for an editor",
+        ("eval", "paper", "--wider", "5"): "wider beams than 10 are asked for, got (5,)",
+        ("eval", "paper", "--wider", "wide"): "--wider must be numbers such as",
         ("table", "--network", "paper"): "--network is NAME=Q0 or NAME=Q0+EDITOR",
         ("table", "--network", "x=none"): "there is no model file none",
         (*train_q0, "--resume"): "there is no run to resume in new",

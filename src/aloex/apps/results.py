@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -68,7 +69,7 @@ def provenance() -> dict:
     names = ("jax", "equinox", "optax", "numba", "torch")
     versions = {name: found for name in names if (found := _of(name))}
     return {
-        "command": " ".join([*name, *sys.argv[1:]]),
+        "command": shlex.join([*name, *sys.argv[1:]]),
         "versions": {"python": platform.python_version(), **versions},
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
     }

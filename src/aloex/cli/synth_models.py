@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from aloex.cli.numbers import listed
 from aloex.errors import require
 
 train = typer.Typer(
@@ -35,6 +36,9 @@ Prune = Annotated[
 UntilFit = Annotated[
     bool,
     typer.Option("--until-fit", help="Edit on while the public outputs are not written."),
+]
+Wider = Annotated[
+    str, typer.Option("--wider", help="Also Top-1 of beams of these widths, such as 81,810.")
 ]
 
 
@@ -101,6 +105,7 @@ def evaluate(
     public: Annotated[int, typer.Option(help="Public pairs of each task.")] = 4,
     prune: Prune = None,
     until_fit: UntilFit = False,
+    wider: Wider = "",
 ) -> None:
     """Top-1 Beam-1, Top-1 Beam-10 and Top-10 Beam-10 on frozen tasks, as JSON."""
     from aloex.apps.synth.models.network import load_network
@@ -109,4 +114,5 @@ def evaluate(
     require(tasks > 0, f"--tasks must be positive, got {tasks}")
     require(1 <= public <= 4, f"--public must be 1 to 4, got {public}")
     network = load_network(model, editor, prune, until_fit)
-    print(json.dumps({"set": of, **network.rate(frozen(of)[:tasks], public)}))
+    beams = listed(wider, "--wider") if wider else []
+    print(json.dumps({"set": of, **network.rate(frozen(of)[:tasks], public, beams)}))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aloex.cli.numbers import listed
-from aloex.cli.synth_models import Prune, UntilFit
+from aloex.cli.synth_models import Prune, UntilFit, Wider
 from aloex.errors import require
 
 KEYS = ("set", "model", "public_examples")
@@ -27,6 +27,7 @@ def table(
     ] = None,
     prune: Prune = None,
     until_fit: UntilFit = False,
+    wider: Wider = "",
     public: Annotated[str, typer.Option(help="Numbers of public examples.")] = "1,2,3,4",
     number: Annotated[int, typer.Option("--number", "-n", help="Tasks of the set.")] = 10_000,
     of: Annotated[str, typer.Option("--set", help="test or validation.")] = "test",
@@ -48,7 +49,9 @@ def table(
         known = ", ".join(map(repr, study.MODELS))
         require(name in study.MODELS, f"there is no model {name!r}; there are {known}")
     raters: Raters = {name: partial(study.evaluate, chosen, name, jobs=jobs) for name in names}
-    raters |= networks(network or [], chosen, prune, until_fit)
+    raters |= networks(
+        network or [], chosen, prune, until_fit, listed(wider, "--wider") if wider else []
+    )
     for name, rate in raters.items():
         for count in counts:
             row = {"set": of, "model": name, **rate(count)}
@@ -63,7 +66,9 @@ def table(
     print(f"wrote {out / 'summary.json'}")
 
 
-def networks(specs: list[str], tasks: Sequence, prune: bool | None, until_fit: bool) -> Raters:
+def networks(
+    specs: list[str], tasks: Sequence, prune: bool | None, until_fit: bool, wider: Sequence[int]
+) -> Raters:
     """What rates each of the networks named."""
     raters: Raters = {}
     for spec in specs:
@@ -77,5 +82,5 @@ def networks(specs: list[str], tasks: Sequence, prune: bool | None, until_fit: b
             f"got {spec!r}",
         )
         loaded = load_network(Path(q0), Path(editor) if editor else None, prune, until_fit)
-        raters[name] = partial(loaded.rate, tasks)
+        raters[name] = partial(loaded.rate, tasks, wider=wider)
     return raters

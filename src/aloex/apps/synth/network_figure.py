@@ -7,14 +7,14 @@ from matplotlib.figure import Figure
 from aloex.apps.synth.network_page import BEAMS, PAPER, Rows, edited, networks
 
 SHADES = ("#a9c7e8", "#5b93cf", "#1f5a9c")  # of the three accuracies
-COLOURS = ("#b5446e", "#e8871e", "#3b8f5a", "#7a5bb0")  # of models with an editor
+COLOURS = ("#b5446e", "#e8871e", "#3b8f5a", "#7a5bb0", "#3f6f8f")  # of models with an editor
 
 
 def figure(rows: Rows) -> Figure:
     """Accuracies of all models, and the edits of those that edit, with four public pairs."""
     rows = networks(rows, num_public=4)
-    picture = Figure(figsize=(11.0, 3.8), layout="constrained")
-    axes = picture.subplots(1, 2, gridspec_kw={"width_ratios": [1.2, 1.0]})
+    picture = Figure(figsize=(14.0, 4.2), layout="constrained")
+    axes = picture.subplots(1, 2, gridspec_kw={"width_ratios": [1.5, 1.0]})
     _accuracy(axes[0], rows)
     _edits(axes[1], edited(rows))
     for ax in axes:
@@ -32,9 +32,13 @@ def _accuracy(ax: Axes, rows: Rows) -> None:
             if row["model"] in PAPER:
                 printed = PAPER[row["model"]][i]
                 ax.hlines(printed, x - width / 2, x + width / 2, color="black", lw=1.5)
-    ax.set_xticks(at, [row["model"].replace(" + ", "\n+ ") for row in rows], fontsize=9)
+    ax.set_xticks(at, [_wrapped(row["model"]) for row in rows], fontsize=7)
     ax.set(ylabel="right, % of the tasks", ylim=(0, 115))
     ax.set_yticks(range(0, 101, 20))
+
+
+def _wrapped(name: str) -> str:
+    return name.replace(" + ", "\n+ ").replace(", ", ",\n")
 
 
 def _edits(ax: Axes, rows: Rows) -> None:

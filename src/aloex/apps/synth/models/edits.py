@@ -20,6 +20,7 @@ from aloex.apps.synth.dsl.syntax import MAX_EXPRESSIONS
 from aloex.proposals import alignment
 
 MAX_EDITS = 10
+EDITS_TO_KEEP = 8  # are made for one beam that is kept, in a search until programs fit
 REPLACE, DELETE, INSERT, STOP = 0, 10, 20, 31  # the first choice of each kind
 NUM_CHOICES = 32
 PAD = 0

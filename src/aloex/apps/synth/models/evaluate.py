@@ -72,14 +72,19 @@ def judge(texts: Texts, found: Found | Edited, num_public: int) -> Judged:
 
 
 def evaluate(
-    search: Search, tasks: Sequence[Task], *, num_public: int = NUM_PUBLIC
+    search: Search,
+    tasks: Sequence[Task],
+    *,
+    num_public: int = NUM_PUBLIC,
+    wider: Sequence[int] = (),
 ) -> dict[str, Any]:
     """Top-1 Beam-1, Top-1 Beam-10 and Top-10 Beam-10, and what the edits did, if there were any.
 
-    `ms_mean` is the time of the wider beam for a task among many, where there are enough of them
-    to leave out the first, which wait for the compiler.
+    `ms_mean` is the time of the beam of 10 for a task among many, where there are enough of them
+    to leave out the first, which wait for the compiler. Of wider beams only Top-1 is told.
     """
     require(1 <= num_public <= NUM_PUBLIC, f"1 to {NUM_PUBLIC} pairs are public, got {num_public}")
+    require(all(width > 10 for width in wider), f"wider beams than 10 are asked for, got {wider}")
     require(len(tasks) > 0, "there are no tasks to evaluate on")
     parts, seconds = [], []
     for first in range(0, len(tasks), CHUNK):
@@ -92,9 +97,12 @@ def evaluate(
         wide = jax.block_until_ready(search(seen, 10))
         seconds.append(time.monotonic() - began)
         start = Found(wide.start, wide.log_prob) if isinstance(wide, Edited) else wide
-        parts.append((wide, *(judge(texts, x, num_public) for x in (narrow, wide, start))))
-    found, one, ten, start = jax.tree.map(lambda *a: np.concatenate(a)[: len(tasks)], *parts)
+        more = [search(seen, width) for width in wider]
+        judged = [judge(texts, x, num_public) for x in (narrow, wide, start, *more)]
+        parts.append((wide, *judged))
+    found, one, ten, start, *more = jax.tree.map(lambda *a: np.concatenate(a)[: len(tasks)], *parts)
     hits = {"top1_beam1": one.top(1), "top1_beam10": ten.top(1), "top10_beam10": ten.top(10)}
+    hits |= {f"top1_beam{width}": x.top(1) for width, x in zip(wider, more, strict=True)}
     row = {"public_examples": num_public, "n_tasks": len(tasks)}
     row |= {name: float(hit.mean()) for name, hit in hits.items()}
     if len(seconds) > 1:

@@ -41,7 +41,6 @@ class Edited(NamedTuple):
 
 
 IS_STOP = np.arange(edits.NUM_CHOICES) == edits.STOP
-EDITS_TO_KEEP = 8  # are made for one beam that is kept, with `until_fit`
 
 
 @eqx.filter_jit
@@ -53,7 +52,7 @@ def joint_search(
     width: int,
     prune: bool = False,
     until_fit: bool = False,
-    max_edits: int = 10,
+    max_edits: int = edits.MAX_EDITS,
 ) -> Edited:
     """The most probable programs after edits."""
     found = starts(q0, seen, width=width, prune=prune)
@@ -96,7 +95,7 @@ def _go_on(editor, memory, seen: Seen, beams: Edited, reading: Reading, tried) -
     """A round where programs that do not fit must be edited; those in `tried` are left out."""
     log_choice = jax.nn.log_softmax(jnp.where(IS_STOP, -jnp.inf, reading.log_choice), axis=-1)
     reading, width = reading._replace(log_choice=log_choice), beams.log_prob.size
-    made = _edit(editor, EDITS_TO_KEEP * width, memory, seen, beams, reading)
+    made = _edit(editor, edits.EDITS_TO_KEEP * width, memory, seen, beams, reading)
     known = jnp.any(jnp.all(made.codes[:, None] == tried, axis=-1), axis=1)
     log_prob = jnp.where(known & ~made.stopped, -jnp.inf, made.log_prob)
     stopped = made.stopped | jnp.isneginf(log_prob) | _fits(made.codes, seen)

@@ -20,9 +20,11 @@ class Network(NamedTuple):
     search: Search
     about: dict[str, Any]
 
-    def rate(self, tasks: Sequence[Task], num_public: int) -> dict[str, Any]:
-        """A row on how often it is right."""
-        row = evaluate(self.search, tasks, num_public=num_public)
+    def rate(
+        self, tasks: Sequence[Task], num_public: int, wider: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """A row on how often it is right; `wider` beams are tried besides."""
+        row = evaluate(self.search, tasks, num_public=num_public, wider=wider)
         return {**row, **self.about, "device": jax.devices()[0].device_kind}
 
 
@@ -35,6 +37,7 @@ def load_network(
     about = {"q0": settings["model"], "size": settings["size"], "prune": pruned}
     about |= {"weights": [q0.fingerprint(path)], **_training(settings)}
     if editor is None:
+        require(not until_fit, f"--until-fit is for an editor, and {path} is to go alone")
         return Network(by_beam(model, prune=pruned), about)
     edit, of_editor = load_editor(editor)
     _check_pair(path, settings, editor, of_editor)
