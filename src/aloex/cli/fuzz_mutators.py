@@ -47,7 +47,7 @@ def maker_of(
 
         return partial(Resample, law), about
     if mutator == "best":
-        from aloex.apps.fuzz.learned import best
+        from aloex.apps.fuzz.best import best
 
         return partial(best, law), about
     return _learned(law, about, level, temperature)

@@ -7,21 +7,12 @@ each of the pairs is as likely. The law of a byte,
     p(v) ~ p_model(v | context, place)^(1 / temperature),  v other than the byte that is there,
 
 is that of the seed: edits of one mutant do not see each other. So it is computed when it is first
-asked for and kept. What of the context is hidden is drawn once for each position and pair.
-
-How far is the model to be trusted, and how many edits? `best` settles both by how much of a byte
-can be known:
-
-    known = 1 - (-log p of a byte held out) / log 256,   1: the model is sure, 0: bytes are noise.
-
-An edit is the model's with this probability, else any other byte. A format with little to know,
-such as an entropy-coded stream, gains little by likely bytes, and is not broken by many edits.
-Numbers are changed as such, besides (`numbers.py`).
+asked for and kept. What of the context is hidden is drawn once for each position and pair. With
+`stay` the byte that is there is like any other, as in the paper: bytes that the model is sure of
+mostly stay, and those that it would not have foreseen change.
 """
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -35,16 +26,13 @@ from jaxtyping import Array, Float, Int, UInt8, UInt16
 from aloex.apps.fuzz import adaptive
 from aloex.apps.fuzz.byte_law import ByteLaw
 from aloex.apps.fuzz.contexts import LEVELS, fill, hide
-from aloex.apps.fuzz.mutators import Edits, RandomEdits, other_byte
-from aloex.apps.fuzz.numbers import EditsAndNumbers
+from aloex.apps.fuzz.mutators import Edits, RandomEdits
 from aloex.apps.fuzz.sure import Sure
-from aloex.errors import InputError, require
+from aloex.errors import require
 
 FULL = 2**16 - 1  # a law is kept as 256 sums of probabilities, in parts of FULL
 MAX_LAWS = 1 << 20  # kept: 512 MiB
 AT_ONCE = 1 << 18  # edits
-BEST_LEVELS, BEST_SHARES = (0.0, 0.5, 1.0), (0.005, 0.01, 0.02)
-MIN_KNOWN = 0.05  # also of a model that learned nothing
 POSITION_BITS, PAIR_BITS = 32, 8
 
 
@@ -59,56 +47,19 @@ def learned(
     return RandomEdits(LearnedByte(model, levels, temperatures), **how)
 
 
-def best(model: ByteLaw, **how) -> EditsAndNumbers:
-    """Edits by a model as far as it is to be trusted, and numbers changed where it is sure.
-
-    As many of the bytes are edited as 1 / known tells.
-    """
-    share = known(model)
-    how.setdefault("edits", tuple(part / share for part in BEST_SHARES))
-    choose = Trusting(LearnedByte(model, BEST_LEVELS), share)
-    return EditsAndNumbers(choose, **how, places=Sure(model))
-
-
 def guides(model: ByteLaw) -> dict[str, Any]:
     """What `Adaptive` takes of a model: its laws, and the places where numbers may be."""
     laws = LearnedByte(model, adaptive.LEVELS, adaptive.TEMPERATURES, keep=False)
     return {"model": laws, "places": Sure(model, adaptive.MAX_PLACES)}
 
 
-@dataclass(frozen=True)
-class Trusting:
-    """Chooses values as `choose` does with probability `share`, else any other byte."""
-
-    choose: Callable[[Edits], UInt8[np.ndarray, " edits"]]
-    share: float
-
-    def __call__(self, edits: Edits) -> UInt8[np.ndarray, " edits"]:
-        values = np.empty(len(edits.chance), np.uint8)
-        trusted = edits.chance < self.share
-        parts = (
-            (self.choose, trusted, edits.chance / self.share),
-            (other_byte, ~trusted, (edits.chance - self.share) / (1 - self.share or 1)),
-        )
-        for choose, rows, chance in parts:
-            if rows.any():
-                values[rows] = choose(edits._replace(chance=chance).only(rows))
-        return values
-
-
-def known(model: ByteLaw) -> float:
-    """How much of a byte the model knows, in (0, 1), by the files that were held out."""
-    log_prob = model.settings.held_out
-    if log_prob is None:
-        raise InputError(
-            "the model does not tell how well it knows files that it was not learned from; learn "
-            "it again with some held out: aloex fuzz learn CORPUS --held-out 0.1"
-        )
-    return min(max(1 + log_prob / math.log(256), MIN_KNOWN), 1.0)
-
-
 class LearnedByte:
-    """Chooses values by the laws above; `keep=False` computes them each time they are asked for."""
+    """Chooses values by the laws above.
+
+    Args:
+        keep: whether to keep them; else they are computed each time they are asked for.
+        stay: whether a byte may stay as it is.
+    """
 
     def __init__(
         self,
@@ -117,6 +68,7 @@ class LearnedByte:
         temperatures: Sequence[float] = (1.0,),
         *,
         keep: bool = True,
+        stay: bool = False,
     ):
         good = len(levels) > 0 and min(levels) >= 0 and max(levels) <= 1
         require(good, f"levels must be numbers from 0 to 1, got {tuple(levels)}")
@@ -125,7 +77,7 @@ class LearnedByte:
         self.model, self.pairs = model, list(product(levels, temperatures))
         few = len(self.pairs) <= 2**PAIR_BITS
         require(few, f"there may be {2**PAIR_BITS} levels and temperatures, not {len(self.pairs)}")
-        self.keep = keep
+        self.keep, self.stay = keep, stay
         self._forget()
 
     def _forget(self) -> None:
@@ -180,19 +132,22 @@ class LearnedByte:
         data = np.frombuffer(b"".join([seeds[i] for i in chosen]), np.uint8)
         length = np.array([len(seeds[i]) for i in chosen], np.int64)  # there may be none
         begin, length = (np.cumsum(length) - length)[of], length[of]
-        ask = partial(_law, self.model, np.array(self.pairs, np.float32))
+        ask = partial(_law, self.model, self.stay, np.array(self.pairs, np.float32))
         fill(out, ask, data, begin, length, position, data[begin + position], pair)
 
 
 @eqx.filter_jit
-def _law(model: ByteLaw, pairs, x, offset, after, current, pair) -> UInt16[Array, "n 256"]:
+def _law(
+    model: ByteLaw, stay: bool, pairs, x, offset, after, current, pair
+) -> UInt16[Array, "n 256"]:
     """For each row: sums of the probabilities of the values up to 0, 1, ..., 255."""
 
     def one(x, offset, after, current, pair) -> Float[Array, " 256"]:
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), offset), pair)
         level, temperature = pairs[pair]
         logits = model(hide(key, x, level), offset, after) / temperature
-        return jax.nn.softmax(jnp.where(jnp.arange(256) == current, -jnp.inf, logits))
+        excluded = (jnp.arange(256) == current) & (not stay)
+        return jax.nn.softmax(jnp.where(excluded, -jnp.inf, logits))
 
     sums = jnp.cumsum(jax.vmap(one)(x, offset, after, current, pair), axis=1)
     return jnp.round(sums / sums[:, -1:] * FULL).astype(jnp.uint16)

@@ -1,11 +1,11 @@
 """Numbers of a format, such as sizes and counts, changed as numbers.
 
 To a law of bytes 00 00 01 00 are four bytes, to a decoder the width of an image. Half of the
-mutants have some numbers of 1, 2 or 4 bytes shifted a little, multiplied or divided by a power of
-two, or set to a value at which programs change their mind. Half of the time all equal numbers
-nearby change alike: what a file says twice stays true. Where numbers are is for a model to say
-(`sure.py`), or they may be anywhere. Bytes change but never move, so a mutant is still told by its
-edits.
+mutants, or another share, have some numbers of 1, 2 or 4 bytes shifted a little, multiplied or
+divided by a power of two, or set to a value at which programs change their mind. Half of the time
+all equal numbers nearby change alike: what a file says twice stays true. Where numbers are is for a
+model to say (`sure.py`), or they may be anywhere. Bytes change but never move, so a mutant is still
+told by its edits.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,9 +60,10 @@ Where = Callable[[bytes, int], Places]  # of a seed, after some bytes to keep
 
 @dataclass(frozen=True)
 class EditsAndNumbers(RandomEdits):
-    """`RandomEdits`, after which half of the mutants have numbers changed at some of the places."""
+    """`RandomEdits`, after which a share of the mutants have numbers changed at such places."""
 
     places: Where = anywhere
+    share: float = SHARE
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
@@ -72,7 +73,7 @@ class EditsAndNumbers(RandomEdits):
         owner: list[int] = []
         for i in range(n):
             rng = generator(self.seed, STREAM + start + i)
-            if rng.random() < SHARE:
+            if rng.random() < self.share:
                 places = self.places(seeds[made.origin[i]], self.keep)
                 new = change_numbers(data[bounds[i] : bounds[i + 1]], places, self.keep, rng)
                 written += new

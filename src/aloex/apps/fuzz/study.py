@@ -79,7 +79,14 @@ def model_lines(
     modes: Sequence[str] | None = None,
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
-    from aloex.apps.fuzz import adaptive, byte_model, learned, relearn, resample  # JAX loads slowly
+    from aloex.apps.fuzz import (
+        adaptive,
+        best,
+        byte_model,
+        learned,
+        relearn,
+        resample,
+    )  # JAX loads slowly
 
     law = byte_model.load(model)
     told = {"training_seconds": law.settings.seconds, "held_out": law.settings.held_out}
@@ -93,8 +100,8 @@ def model_lines(
             make = lambda seed, edits: resample.Resample(law, seed=seed, edits=(edits,))
             return [line(resample.NUM_EDITS, make)]
         if mode in ("best", UNION):
-            best = learned.best(law)  # its laws serve all trials
-            return [line(0, lambda seed, _: replace(best, seed=seed))]
+            guided = best.best(law)  # its laws serve all trials
+            return [line(0, lambda seed, _: replace(guided, seed=seed))]
         if mode in ADAPTIVE:
             how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and relearn.relearned}
             how |= learned.guides(law)

@@ -44,7 +44,6 @@ COLOURS = {
     "aflpp": "#6b6b6b",
 }
 SWEPT = 10_000
-UNSEEN = 200  # the first trial with seeds of randomness that nobody had seen
 
 
 def render(rows: Rows) -> str:
@@ -66,8 +65,6 @@ def render(rows: Rows) -> str:
         blind_against=against(without_feedback(rows), swept, "aloe", "best"),
         best=against([row for row in rows if row["mode"] == "best"], swept, "aloe", "best"),
         p=PValues(rows, swept),
-        unseen=UNSEEN,
-        confirmed=_confirmed(rows, swept),
         tables="\n\n".join(table(rows, n) for n in shown),
         inputs=f"{swept:,}",
         blind=table(without_feedback(rows), swept),
@@ -100,21 +97,6 @@ class PValues:
                 p_value = versus(found[best[one]], found[best[other]]).p_value
                 said.append(f"{p_value:.2g} on {target}")
         return f"p {', '.join(said)}"
-
-
-def _confirmed(rows: Rows, inputs: int) -> str:
-    """What trials with new seeds of randomness say of `best`."""
-    found = edges_of(rows, "openjpeg", inputs)
-    new = edges_of([r for r in rows if r["trial"] >= UNSEEN], "openjpeg", inputs)
-    line, best = ("aloe", "best", 0), best_edits(found, lambda key: key[0])
-    if line not in new or "uniform" not in best:
-        return "there are none"
-    uniform = found[best["uniform"]]
-    p_new, p_all = (f"{versus(x[line], uniform).p_value:.2g}" for x in (new, found))
-    return (
-        f"they cover {np.mean(new[line]):.0f} on average, where `uniform` has "
-        f"{np.mean(uniform):.0f} (p {p_new}; of all {len(found[line])} trials {p_all})"
-    )
 
 
 def _swept(counts: list[int]) -> int:
