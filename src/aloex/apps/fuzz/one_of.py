@@ -58,25 +58,19 @@ def _by_turns(parts: Sequence[Mutants], turns: Int[np.ndarray, " n"]) -> Mutants
     """Mutants of several, in the order in which they have turns."""
     rows = np.empty(len(turns), np.int64)
     rows[np.argsort(turns, kind="stable")] = np.arange(len(turns))
-    join = lambda columns: np.concatenate(columns)
-    bounds = _ends([np.diff(part.inputs.bounds) for part in parts])
-    edits = _ends([np.diff(part.first) for part in parts])
-    data, new_bounds = _ragged(join([part.inputs.data for part in parts]), bounds, rows)
-    positions, first = _ragged(join([part.positions for part in parts]), edits, rows)
-    values, _ = _ragged(join([part.values for part in parts]), edits, rows)
-    origin = join([part.origin for part in parts])[rows]
-    return Mutants(Inputs(data, new_bounds), origin, first, positions, values)
+    data, bounds = _joined([(part.inputs.data, part.inputs.bounds) for part in parts], rows)
+    positions, first = _joined([(part.positions, part.first) for part in parts], rows)
+    values, _ = _joined([(part.values, part.first) for part in parts], rows)
+    origin = np.concatenate([part.origin for part in parts])[rows]
+    return Mutants(Inputs(data, bounds), origin, first, positions, values)
 
 
-def _ends(lengths: Sequence[np.ndarray]) -> Int[np.ndarray, " n_plus_1"]:
-    return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-
-
-def _ragged(
-    data: np.ndarray, bounds: Int[np.ndarray, " n_plus_1"], rows: Int[np.ndarray, " n"]
+def _joined(
+    parts: Sequence[tuple[np.ndarray, np.ndarray]], rows: Int[np.ndarray, " n"]
 ) -> tuple[np.ndarray, Int[np.ndarray, " n_plus_1"]]:
-    """Pieces of data in another order, and their bounds."""
-    lengths = np.diff(bounds)[rows]
-    new = _ends([lengths])
-    where = np.arange(new[-1]) + np.repeat(bounds[:-1][rows] - new[:-1], lengths)
-    return data[where], new
+    """Of arrays cut into pieces at bounds: the pieces in this order as one, and its bounds."""
+    lengths = np.concatenate([np.diff(bounds) for _, bounds in parts])
+    begin, lengths = (np.cumsum(lengths) - lengths)[rows], lengths[rows]
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    where = np.arange(bounds[-1]) + np.repeat(begin - bounds[:-1], lengths)
+    return np.concatenate([data for data, _ in parts])[where], bounds
