@@ -114,5 +114,10 @@ def evaluate(
     require(tasks > 0, f"--tasks must be positive, got {tasks}")
     require(1 <= public <= 4, f"--public must be 1 to 4, got {public}")
     network = load_network(model, editor, prune, until_fit)
-    beams = listed(wider, "--wider") if wider else []
-    print(json.dumps({"set": of, **network.rate(frozen(of)[:tasks], public, beams)}))
+    row = network.rate(frozen(of)[:tasks], public, widths(wider))
+    print(json.dumps({"set": of, **row}))
+
+
+def widths(wider: str) -> tuple[int, ...]:
+    """Those that `--wider` asks for."""
+    return listed(wider, "--wider") if wider else ()

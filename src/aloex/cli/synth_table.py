@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from aloex.cli.numbers import listed
-from aloex.cli.synth_models import Prune, UntilFit, Wider
+from aloex.cli.synth_models import Prune, UntilFit, Wider, widths
 from aloex.errors import require
 
 KEYS = ("set", "model", "public_examples")
@@ -49,9 +49,7 @@ def table(
         known = ", ".join(map(repr, study.MODELS))
         require(name in study.MODELS, f"there is no model {name!r}; there are {known}")
     raters: Raters = {name: partial(study.evaluate, chosen, name, jobs=jobs) for name in names}
-    raters |= networks(
-        network or [], chosen, prune, until_fit, listed(wider, "--wider") if wider else []
-    )
+    raters |= networks(network or [], chosen, prune, until_fit, widths(wider))
     for name, rate in raters.items():
         for count in counts:
             row = {"set": of, "model": name, **rate(count)}

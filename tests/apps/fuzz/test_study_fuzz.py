@@ -165,8 +165,10 @@ AHEAD = [
 LEVEL = [
     *((ADAPTIVE, (method, "adaptive"), ALL) for method in ("masked", "blind")),
     (ADAPTIVE, BEST, ("openjpeg",)),
-    *((BEST, (method, "best"), ALL) for method in ("cd", "masked", "learn-and-fuzz")),
-    (BEST, ("aloe-window", "best"), ALL),
+    *(
+        (BEST, (method, "best"), ALL)
+        for method in ("cd", "masked", "learn-and-fuzz", "aloe-window")
+    ),
     (BEST, UNIFORM, ("mpeg2dec",)),
     (("aloe", "mixed"), ("rnn-ebm", "mixed"), TWO),
 ]

@@ -12,8 +12,7 @@ import numpy as np
 from jaxtyping import Int
 
 from aloex.apps.fuzz.executor import Inputs
-from aloex.apps.fuzz.mutators import Mutants, RandomEdits, generator
-from aloex.errors import require
+from aloex.apps.fuzz.mutators import Mutants, RandomEdits, check_options, generator
 
 CYCLE = 1000
 GOLDEN = (5**0.5 - 1) / 2
@@ -28,7 +27,7 @@ class OneOf:
     seed: int = 0
 
     def __post_init__(self):
-        require(self.seed >= 0, f"the seed must not be negative, got {self.seed}")
+        check_options(self.seed, self.edits, keep=0)
 
     @property
     def edits(self) -> tuple[int | float, ...]:

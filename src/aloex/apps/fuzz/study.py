@@ -79,14 +79,8 @@ def model_lines(
     modes: Sequence[str] | None = None,
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
-    from aloex.apps.fuzz import (
-        adaptive,
-        best,
-        byte_model,
-        learned,
-        relearn,
-        resample,
-    )  # JAX loads slowly
+    # JAX loads slowly.
+    from aloex.apps.fuzz import adaptive, best, byte_model, learned, relearn, resample
 
     law = byte_model.load(model)
     told = {"training_seconds": law.settings.seconds, "held_out": law.settings.held_out}

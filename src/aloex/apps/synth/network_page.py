@@ -95,21 +95,21 @@ def edited(rows: Rows) -> Rows:
 
 def render(rows: Rows, repairs: Rows) -> str:
     """The section, or nothing as long as there are no rows."""
-    found = networks(rows)
+    found, with_four = networks(rows), networks(rows, num_public=4)
     if not found:
         return ""
     text = SECTION.format(
         n=f"{max(row['n_tasks'] for row in found):,}",
         devices=", ".join(dict.fromkeys(row["device"] for row in found)),
-        accuracy=_accuracy(networks(rows, num_public=4)),
+        accuracy=_accuracy(with_four),
     )
     text += BY_PAIRS.format(by_pairs=_by_pairs(found))
-    text += _untrained(rows) + _margins(found)
-    if editors := edited(networks(rows, num_public=4)):
+    text += _untrained(rows) + _margins(with_four)
+    if editors := edited(with_four):
         text += EDITS.format(edits=_edits(editors))
     for row in repairs:
-        shown = row["set"] == "test" and row["public_examples"] == 4 and row["model"] in REPAIRED
-        if shown and row["repairs"]:
+        is_shown = (row["set"], row["public_examples"]) == ("test", 4) and row["model"] in REPAIRED
+        if is_shown and row["repairs"]:
             shown = "\n\n".join(map(_repair, row["repairs"]))
             text += REPAIRS.format(model=row["model"], repairs=shown)
     return text
@@ -151,15 +151,17 @@ def _untrained(rows: Rows) -> str:
 
 def _margins(rows: Rows) -> str:
     """What the editor adds at equal cost, where all was rated that this is told by."""
-    by_name = {row["model"]: row for row in rows if row["public_examples"] == 4}
+    by_name = {row["model"]: row for row in rows}
     names = ("ALOE", "ALOE, until they fit", "ALOE, pruned, until they fit")
     if not {*names, "seq2seq-tune", "seq2seq-tune, pruned"} <= set(by_name):
         return ""
     tune, fit = by_name["seq2seq-tune"], by_name["ALOE, until they fit"]
+    n1, n10 = (width * (1 + MAX_EDITS * EDITS_TO_KEEP) for width in (1, 10))
+    if not {f"top1_beam{n1}", f"top1_beam{n10}"} <= set(tune):
+        return ""
     listed = lambda points: " / ".join(f"{x:+.1f}" for x in points)
     above = lambda a, b: listed(100 * (by_name[a][beam] - by_name[b][beam]) for beam in BEAMS)
     papers = (a - b for a, b in zip(PAPER["ALOE"][:3], PAPER["seq2seq-tune"][:3], strict=True))
-    n1, n10 = (width * (1 + MAX_EDITS * EDITS_TO_KEEP) for width in (1, 10))
     return MARGINS.format(
         plain=above("ALOE", "seq2seq-tune"),
         papers=listed(papers),

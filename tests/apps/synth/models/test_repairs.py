@@ -120,6 +120,7 @@ def test_the_page_tells_what_an_editor_adds_at_equal_cost():
     assert "it is +5.7 / +4.5 / +4.7." in text and "ALOE is +0.0 / +12.5 / +0.0 points" in text
     assert "40.0% and\n60.0%" in text and "25.0% and 62.5%" in text
     assert "points above" not in network_page.render(rows[1:], [])
+    assert "points above" not in network_page.render([*rows_of("seq2seq-tune"), *rows[1:]], [])
 
 
 def test_the_rows_bear_out_what_the_page_says():
