@@ -38,9 +38,9 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 
 bench: .venv/bench
-	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/speed.py --scaling
-	$(BIN)/python benchmarks/page.py
+	$(BIN)/python -m studies.speed.speed
+	$(BIN)/python -m studies.speed.speed --scaling
+	$(BIN)/python -m studies.speed.page
 
 venv: .venv/ready
 

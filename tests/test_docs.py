@@ -16,8 +16,8 @@ PAPER_TO_CODE = ROOT / "docs" / "paper_to_code.md"
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 QUOTED = re.compile(r"`([^`\n]+)`")
-NAME = re.compile(r"aloex(\.\w+)+")
-FILE = re.compile(r"(?:src|tests|benchmarks)/[\w/]+\.py(?:::(\w+))?")
+NAME = re.compile(r"(?:aloex|studies)(\.\w+)+")
+FILE = re.compile(r"(?:src|tests|studies)/[\w/]+\.py(?:::(\w+))?")
 
 
 def python_blocks(page: Path) -> list[list[tuple[int, str]]]:
@@ -129,5 +129,6 @@ def test_a_wrong_name_does_not_resolve():
 
 
 def test_speed_page_shows_the_committed_results():
-    render = runpy.run_path(str(ROOT / "benchmarks" / "page.py"))["render"]
+    from studies.speed.page import render
+
     assert (ROOT / "docs" / "speed.md").read_text() == render()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from aloex import exact
+from aloex.base.errors import InputError
 from aloex.energies import MLP, Tabular
-from aloex.errors import InputError
 from aloex.samplers import AutoregressiveMLP
 from aloex.spaces import Bits, Categorical
 from stats import compiled, condition, randomised, tiny_search

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aloex.errors import InputError
+from aloex.base.errors import InputError
 from aloex.spaces import Bits, Categorical, Sequences
 from stats import assert_draws_match, count_draws
 

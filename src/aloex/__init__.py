@@ -8,7 +8,6 @@ if TYPE_CHECKING:
         baselines,
         cursor,
         energies,
-        errors,
         exact,
         kernels,
         learning,
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
         spaces,
         trajectory,
     )
+    from aloex.base import errors
     from aloex.learning import Model, learn, load
 
 __version__ = "0.1.0"

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from aloex.base.errors import require
 from aloex.cursor import Energy, Incremental
-from aloex.errors import require
 from aloex.spaces import Bits, Space
 from aloex.trajectory import Trajectory
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
-from aloex.errors import InputError, require
+from aloex.base.errors import InputError, require
 
 MAX_ENUMERABLE = 2**22  # states that `enumerate` agrees to list
 

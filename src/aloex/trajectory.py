@@ -34,7 +34,7 @@ class Trajectory(NamedTuple):
         return self.x.shape[-2] - 1
 
 
-class Room(NamedTuple):
+class BufferSizes(NamedTuple):
     """How many rows the scoring of a batch of trajectories needs; a proposal knows its own.
 
     `edits`: edits in all trajectories; `starts`: trajectories with at least one edit;

@@ -8,10 +8,10 @@ import optax
 import pytest
 
 from aloex import exact
+from aloex.base.errors import InputError
 from aloex.baselines import ADE, reinforce_gradient
 from aloex.baselines.ade import Value, surrogate
 from aloex.energies import MLP
-from aloex.errors import InputError
 from aloex.samplers import AutoregressiveMLP, AutoregressiveRNN, Factorized
 from aloex.spaces import Bits, Categorical
 from stats import (

@@ -10,9 +10,9 @@ import optax
 import pytest
 
 from aloex import exact
+from aloex.base.errors import InputError
 from aloex.baselines import CD, PCD
 from aloex.energies import MLP
-from aloex.errors import InputError
 from aloex.kernels import Gibbs
 from aloex.spaces import Bits, Categorical
 from stats import assert_draws_match, compiled, flat_grads, randomised

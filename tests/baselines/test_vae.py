@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from aloex import exact
+from aloex.base.errors import InputError
 from aloex.baselines import VAE
-from aloex.errors import InputError
 from aloex.spaces import Bits, Categorical, Sequences
 from stats import (
     ALPHA,

@@ -7,12 +7,13 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from aloex.apps.results import read
-from aloex.apps.synth.models import feed, q0, train
-from aloex.apps.synth.models.editor_file import build_editor
-from aloex.apps.synth.models.network import load_network
+from aloex.apps.fill.networks import q0
+from aloex.apps.fill.networks.editor_file import build_editor
+from aloex.apps.fill.networks.train import feed, train
 from aloex.cli.main import app
 from commands import assert_mistakes_are_one_line
+from studies.results import read
+from studies.synth.network import load_network
 
 TINY = ("--size", "tiny", "--batch", "32", "--threads", "1")
 

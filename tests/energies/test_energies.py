@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aloex import cursor, exact
+from aloex.base.errors import InputError
 from aloex.energies import MLP, Tabular
-from aloex.errors import InputError
 from aloex.samplers import (
     AutoregressiveMLP,
     AutoregressiveRNN,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from aloex import exact
+from aloex.base.errors import InputError
 from aloex.energies import MLP, Tabular
-from aloex.errors import InputError
 from aloex.kernels import Compose, Gibbs, run
 from aloex.spaces import Bits, Categorical
 from stats import assert_draws_match, compiled, condition, count_draws, randomised

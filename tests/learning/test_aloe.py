@@ -8,9 +8,9 @@ import optax
 import pytest
 
 from aloex import exact
+from aloex.base.errors import InputError
 from aloex.cursor import start
 from aloex.energies import MLP
-from aloex.errors import InputError
 from aloex.kernels import Gibbs, run
 from aloex.learning.aloe import ALOE, systematic
 from aloex.learning.power_iteration import q_loss

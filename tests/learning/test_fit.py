@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import toy
 from rich.console import Console
-from toy import SETTINGS, Toy, X, metrics, same, train
 
-from aloex.errors import CheckpointError, InputError, NonFiniteLossError
-from aloex.learning import RunFolder, Stopped, fit, progress
+import toy
+from aloex.base import progress
+from aloex.base.errors import CheckpointError, InputError, NonFiniteLossError
+from aloex.learning import RunFolder, Stopped, fit
+from toy import SETTINGS, Toy, X, metrics, same, train
 
 PROGRAM = [sys.executable, str(Path(toy.__file__))]
 

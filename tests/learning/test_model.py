@@ -12,7 +12,7 @@ import pytest
 import safetensors.numpy
 
 import aloex
-from aloex.errors import CheckpointError, InputError
+from aloex.base.errors import CheckpointError, InputError
 from aloex.learning import Config, Model, build_learner, build_networks, fit, learn, load
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4))

@@ -18,7 +18,7 @@ from aloex.learning.power_iteration import q_loss, surrogate
 from aloex.proposals import Inverse
 from aloex.samplers import AutoregressiveMLP
 from aloex.spaces import Bits, Categorical
-from aloex.trajectory import Room
+from aloex.trajectory import BufferSizes
 from stats import assert_mean_matches, compiled, condition, flat_grads, relative_error, tiny_search
 
 SPACE, MAX_EDITS = Bits(3), 3
@@ -186,7 +186,7 @@ def test_info_of_all_trajectories():
     expected = compiled(exact.log_marginal)(Q, SPACE).mean() - np.log(n)
     np.testing.assert_allclose(info.log_q, expected, rtol=1e-12)
     np.testing.assert_allclose(info.ess, np.mean(1 / np.sum(posterior**2, axis=1)), rtol=1e-12)
-    assert info.left_out == 0
+    assert info.dropped_fraction == 0
 
 
 def test_trajectories_without_room_have_no_weight():
@@ -194,14 +194,14 @@ def test_trajectories_without_room_have_no_weight():
     group = exact.trajectories(SPACE, X, MAX_EDITS)
     batch = add_axis(group)
     kept = 1 + 3 + 4  # no edit, one edit, and room for the first four of two edits
-    room = Room(3 + 2 * 4, kept - 1, (kept,) * SPACE.dim)
+    sizes = BufferSizes(3 + 2 * 4, kept - 1, (kept,) * SPACE.dim)
     loss, info = compiled(surrogate)(
-        Q, X[None], batch, jnp.zeros(batch.num_edits.shape), None, room
+        Q, X[None], batch, jnp.zeros(batch.num_edits.shape), None, sizes
     )
     fitting = jax.tree.map(lambda a: a[:, :kept], batch)
     expected, _ = compiled(surrogate)(Q, X[None], fitting, jnp.zeros((1, kept)))
     np.testing.assert_allclose(loss, expected, rtol=1e-12)
-    np.testing.assert_allclose(info.left_out, 1 - kept / batch.num_edits.size, rtol=1e-12)
+    np.testing.assert_allclose(info.dropped_fraction, 1 - kept / batch.num_edits.size, rtol=1e-12)
 
 
 def test_q_loss_is_the_surrogate_of_fresh_trajectories():

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aloex.errors import InputError
+from aloex.base.errors import InputError
 from aloex.learning.updates import clipped_adam, clipped_muon
 
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from aloex import cursor, exact
+from aloex.base.errors import InputError
 from aloex.energies import MLP, Tabular
-from aloex.errors import InputError
 from aloex.kernels import Gibbs
 from aloex.metrics import Uniform, ais
 from aloex.samplers import AutoregressiveMLP, Factorized

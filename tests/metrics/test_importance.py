@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aloex import exact
+from aloex.base.errors import InputError
 from aloex.energies import MLP, Tabular
-from aloex.errors import InputError
 from aloex.metrics import LogZ, Uniform, importance, nll
 from aloex.metrics.importance import log_mean_exp
 from aloex.samplers import AutoregressiveMLP, AutoregressiveRNN, Factorized

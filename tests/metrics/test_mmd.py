@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from aloex import exact
-from aloex.errors import InputError
+from aloex.base.errors import InputError
 from aloex.metrics import exp_hamming, linear_hamming, mmd, repeated
 from aloex.metrics.mmd import MAX_ROWS, mean_and_error
 from aloex.spaces import Bits, Categorical

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jaxtyping import Array
 
 from aloex import exact
-from aloex.errors import InputError
+from aloex.base.errors import InputError
 from aloex.proposals import EditDistance
 from aloex.proposals.alignment import count_scripts
 from aloex.samplers import Factorized
@@ -296,8 +296,8 @@ def test_a_condition_reaches_q0():
 
 def test_room_holds_the_longest_paths():
     space = Bits(3)
-    room = EditDistance(random_q0(space), space=space, max_edits=4).room(5, 2)
-    assert room == (5 * 2 * 4, 10, (10, 10, 10))
+    sizes = EditDistance(random_q0(space), space=space, max_edits=4).buffer_sizes(5, 2)
+    assert sizes == (5 * 2 * 4, 10, (10, 10, 10))
 
 
 @pytest.mark.parametrize("space", [Bits(3), Categorical(3, 4), Sequences(3, 4)], ids=str)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aloex import exact
-from aloex.errors import InputError
+from aloex.base.errors import InputError
 from aloex.proposals import Inverse
 from aloex.samplers import Flip, PositionValue
 from aloex.spaces import Bits, Categorical
@@ -147,7 +147,7 @@ def test_sample_is_one_of_sample_many():
     assert (trajectory.num_edits, log_s) == (several.num_edits[0], log_ss[0])
 
 
-# Room
+# BufferSizes
 
 ROOMS = {
     "paper": (lambda: Inverse(space=Bits(32), max_edits=16), 128, 10),
@@ -179,27 +179,29 @@ def simulate(name, num_batches=200):
     keys = jax.random.split(jax.random.key(2), num_batches)
     batch = partial(room_used, proposal, num_targets, n)
     used = [batch(key) for key in keys]
-    return proposal.room(num_targets, n), [np.stack(column) for column in zip(*used, strict=True)]
+    return proposal.buffer_sizes(num_targets, n), [
+        np.stack(column) for column in zip(*used, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("name", ROOMS)
 def test_room_is_never_exceeded(name):
     """In 200 batches; the promise is one batch in a million."""
-    room, (edits, starts, changed_before) = simulate(name)
-    assert edits.max() <= room.edits
-    assert starts.max() <= room.starts
-    assert len(room.changed_before) == changed_before.shape[1]
-    assert (changed_before.max(axis=0) <= np.array(room.changed_before)).all()
+    sizes, (edits, starts, changed_before) = simulate(name)
+    assert edits.max() <= sizes.edits
+    assert starts.max() <= sizes.starts
+    assert len(sizes.changed_before) == changed_before.shape[1]
+    assert (changed_before.max(axis=0) <= np.array(sizes.changed_before)).all()
 
 
 def test_room_is_not_wasted():
-    room, (edits, starts, _) = simulate("paper")
-    assert room.edits <= 1.15 * edits.mean()
-    assert room.starts <= 1.15 * starts.mean()
+    sizes, (edits, starts, _) = simulate("paper")
+    assert sizes.edits <= 1.15 * edits.mean()
+    assert sizes.starts <= 1.15 * starts.mean()
 
 
 def test_no_room_without_edits():
-    assert Inverse(space=BITS, max_edits=0).room(4, 5) == (0, 0, (0, 0, 0))
+    assert Inverse(space=BITS, max_edits=0).buffer_sizes(4, 5) == (0, 0, (0, 0, 0))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from jax.nn import log_sigmoid
 
 from aloex import exact
-from aloex.errors import InputError
+from aloex.base.errors import InputError
 from aloex.proposals import Inverse
 from aloex.samplers import (
     AutoregressiveMLP,
@@ -25,7 +25,7 @@ from aloex.samplers import (
 )
 from aloex.samplers.local_search import sample_ends, score
 from aloex.spaces import Bits, Categorical, Sequences
-from aloex.trajectory import Room, Trajectory
+from aloex.trajectory import BufferSizes, Trajectory
 from stats import (
     Q0_SIZES,
     assert_draws_match,
@@ -365,19 +365,19 @@ def as_lists(trajectories):
     ]
 
 
-def one_by_one(q, x, trajectories, z, room=None):
+def one_by_one(q, x, trajectories, z, sizes=None):
     """What `score` must equal."""
     log_q = jax.vmap(lambda ts, z: jax.vmap(lambda t: q.log_prob(t, z))(ts))(trajectories, z)
     return log_q, jnp.ones(log_q.shape, bool)
 
 
 @compiled
-def value_and_grad(scorer, q, x, trajectories, z, room):
+def value_and_grad(scorer, q, x, trajectories, z, sizes):
     """Scores, fits, and the gradient of a sum of scores with weights that are all different."""
     weights = jnp.arange(1.0, 1 + NUM_TARGETS * N).reshape(NUM_TARGETS, N)
 
     def total(q):
-        log_q, fits = scorer(q, x, trajectories, z, room)
+        log_q, fits = scorer(q, x, trajectories, z, sizes)
         return jnp.sum(weights * jnp.where(fits, log_q, 0)), (log_q, fits)
 
     (_, (log_q, fits)), grads = eqx.filter_value_and_grad(total, has_aux=True)(q)
@@ -402,8 +402,8 @@ def test_score_with_the_proposal_s_room_equals_log_prob(space, q0, cond_dim, dou
     """Values, and gradients too: spare rows must not send anything backwards."""
     q, x, trajectories, z, proposal, expected = problem(space, q0, cond_dim)
     _, _, expected_grads = value_and_grad(one_by_one, q, x, trajectories, z, None)
-    room = proposal.room(NUM_TARGETS, N)
-    log_q, fits, grads = value_and_grad(score, q, x, trajectories, z, room)
+    sizes = proposal.buffer_sizes(NUM_TARGETS, N)
+    log_q, fits, grads = value_and_grad(score, q, x, trajectories, z, sizes)
     assert fits.all()
     np.testing.assert_allclose(log_q, expected, rtol=1e-12)
     np.testing.assert_allclose(grads, expected_grads, rtol=1e-10, atol=1e-12)
@@ -449,8 +449,8 @@ def fits_by_hand(trajectories, *, edits=PLENTY, starts=PLENTY):
 def score_with_little_room(q0, *, edits=PLENTY, starts=PLENTY):
     """Whether each trajectory was scored; those that were must have the right score."""
     q, x, trajectories, z, _, expected = problem(q0=q0)
-    room = Room(edits, starts, (starts,) * SPACE.dim)
-    log_q, fits = score_jit(q, x, trajectories, z, room)
+    sizes = BufferSizes(edits, starts, (starts,) * SPACE.dim)
+    log_q, fits = score_jit(q, x, trajectories, z, sizes)
     np.testing.assert_allclose(log_q[fits], expected[fits], rtol=1e-12)
     assert np.isneginf(log_q[~fits]).all()
     return np.asarray(fits), trajectories
@@ -481,8 +481,10 @@ def room_needed(x, trajectories):
 def test_room_for_changed_prefixes(short_by, double_precision):
     q, x, trajectories, z, _, expected = problem()
     num_starts, changed_before = room_needed(x, trajectories)
-    room = Room(PLENTY, num_starts, tuple(np.maximum(changed_before - short_by, 0).tolist()))
-    log_q, fits = score_jit(q, x, trajectories, z, room)
+    sizes = BufferSizes(
+        PLENTY, num_starts, tuple(np.maximum(changed_before - short_by, 0).tolist())
+    )
+    log_q, fits = score_jit(q, x, trajectories, z, sizes)
     assert fits.all() == (short_by == 0)
     assert fits[trajectories.num_edits == 0].all()
     assert fits.mean() > 0.5
@@ -499,8 +501,8 @@ def test_spare_starts_take_no_room_from_changed_prefixes(order):
     trajectories = Trajectory(
         jnp.stack([starts, jnp.zeros_like(starts)], axis=2), jnp.ones((1, dim), jnp.int32)
     )
-    room = Room(edits=dim, starts=dim + 20, changed_before=tuple(range(dim)))
-    _, fits = score_jit(q, x, trajectories, None, room)
+    sizes = BufferSizes(edits=dim, starts=dim + 20, changed_before=tuple(range(dim)))
+    _, fits = score_jit(q, x, trajectories, None, sizes)
     assert fits.all()
 
 

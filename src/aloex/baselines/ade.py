@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
+from aloex.base.errors import require
 from aloex.cursor import Energy
-from aloex.errors import require
 from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.nets import Dense, check_condition

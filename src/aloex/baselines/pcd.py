@@ -15,8 +15,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
+from aloex.base.errors import InputError, require
 from aloex.cursor import Energy
-from aloex.errors import InputError, require
 from aloex.kernels import Kernel, run
 from aloex.learning.learner import ShardedLearner, check_num_data, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average

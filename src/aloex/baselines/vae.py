@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.scipy.stats import norm
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.errors import require
+from aloex.base.errors import require
 from aloex.nets import Dense
 from aloex.spaces import Space, require_fixed_length
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from aloex.errors import InputError, require
+from aloex.base.errors import InputError, require
 
 
 def learn(
@@ -34,8 +34,8 @@ def learn(
     process_id: Annotated[int | None, typer.Option(help="With --coordinator, from 0.")] = None,
 ) -> None:
     """Learn a model of a table of integers, on all devices in sight."""
-    from aloex.learning import devices  # JAX loads slowly: only for those who need it
     from aloex.learning import learn as learn_model
+    from aloex.runs import devices  # JAX loads slowly: only for those who need it
 
     x = read_table(data)
     conditions = None if z is None else read_table(z)

@@ -16,6 +16,6 @@ def demo(
 
     Called again with the same options, it goes on with the run in --out.
     """
-    from aloex.apps.synthetic.report import run  # matplotlib loads slowly: only for those who plot
+    from aloex.apps.synthetic.demo import run  # matplotlib loads slowly: only for those who plot
 
     print(f"report: {run(out, data=data, num_steps=steps, seed=seed)}")

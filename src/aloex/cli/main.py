@@ -4,8 +4,10 @@ import sys
 
 import typer
 
-from aloex.cli import core, demo, fuzz, synth, synthetic
-from aloex.errors import AloexError, Stopped
+from aloex.base.errors import AloexError, Stopped
+from aloex.cli import core, demo, synthetic
+from aloex.cli.fill import solve as fill
+from aloex.cli.fuzz import commands as fuzz
 
 app = typer.Typer(
     name="aloex",
@@ -20,11 +22,16 @@ app.command("sample")(core.sample)
 app.command("demo")(demo.demo)
 app.add_typer(synthetic.app, name="synthetic")
 app.add_typer(fuzz.app, name="fuzz")
-app.add_typer(synth.app, name="synth")
+app.add_typer(fill.app, name="synth")
 
 
 def main() -> None:
-    """Run the command; a user's mistake is one line and exit status 2, an interruption is 130."""
+    """The `aloex` command."""
+    run(app)
+
+
+def run(app: typer.Typer) -> None:
+    """Run a command; a user's mistake is one line and exit status 2, an interruption is 130."""
     try:
         app()
     except Stopped:

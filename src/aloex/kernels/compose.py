@@ -6,8 +6,8 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Int, Key
 
+from aloex.base.errors import require
 from aloex.cursor import Energy
-from aloex.errors import require
 from aloex.kernels.base import Kernel
 from aloex.spaces import Space
 

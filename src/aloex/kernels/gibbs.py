@@ -13,8 +13,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex import exact
+from aloex.base.errors import require
 from aloex.cursor import Cursor, Energy, change, refresh, start
-from aloex.errors import require
 from aloex.nets import on_cpu
 from aloex.spaces import Space
 

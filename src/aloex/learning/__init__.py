@@ -1,18 +1,18 @@
 """Learning f and q together (`aloe`), the loop around it (`fit`), the friendly layer (`model`)."""
 
-from aloex.errors import Stopped
+from aloex.base.errors import Stopped
 from aloex.learning.aloe import ALOE
+from aloex.learning.batched import Batched
 from aloex.learning.config import Config, build_learner, build_networks, first_state
 from aloex.learning.fit import fit
-from aloex.learning.many import Many
 from aloex.learning.model import Model, learn, load
-from aloex.learning.run_folder import RunFolder
 from aloex.learning.updates import clipped_adam
+from aloex.runs.run_folder import RunFolder
 
 __all__ = [
     "ALOE",
+    "Batched",
     "Config",
-    "Many",
     "Model",
     "RunFolder",
     "Stopped",

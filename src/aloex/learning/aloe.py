@@ -34,8 +34,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
+from aloex.base.errors import require
 from aloex.cursor import Energy
-from aloex.errors import require
 from aloex.kernels import Kernel, run
 from aloex.learning.learner import ShardedLearner, check_num_data, mean_over
 from aloex.learning.power_iteration import q_loss
@@ -68,7 +68,7 @@ class Info(NamedTuple):
     num_edits: Float[Array, ""]
     log_q: Float[Array, ""]
     ess: Float[Array, ""]
-    left_out: Float[Array, ""]
+    dropped_fraction: Float[Array, ""]
 
 
 class ALOE(ShardedLearner):
@@ -136,7 +136,7 @@ class ALOE(ShardedLearner):
         mean = mean_over(axis)
         keys = keys[:: self.num_data]  # one for each negative
         keys = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_power_steps))(keys)
-        chains = _mine(state.chains, axis)
+        chains = _shard(state.chains, axis)
         keys_q, keys_kernel = _split(keys[:, 0])
         x_hat, num_edits = self._draws(keys_q, state.f, state.q, z, chains, axis)
         f_hat = self._values(state, x_hat, axis)
@@ -156,14 +156,14 @@ class ALOE(ShardedLearner):
 
         info = mean(Info(f_loss, loss, f_data, f_mean, jnp.mean(num_edits), *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
         lasting = (None if chains is None else x_neg, f_neg)
-        chains, chains_f = jax.tree.map(lambda a: _everyones(a[:, :-1], axis), lasting)
+        chains, chains_f = jax.tree.map(lambda a: _gather(a[:, :-1], axis), lasting)
         return state._replace(q=q, opt_q=opt_q, chains=chains, chains_f=chains_f), info
 
     def _values(self, state: State, x_hat, axis) -> Float[Array, " batch"] | None:
         """f of new draws and, of the chains that they join, as it was."""
         if state.chains_f is None:
             return None
-        older = _mine(state.chains_f, axis)
+        older = _shard(state.chains_f, axis)
         new = jax.vmap(state.f)(x_hat[:: 1 + older.shape[1]])
         return jnp.concatenate([new[:, None], older], axis=1).reshape(-1)
 
@@ -248,13 +248,13 @@ class ALOE(ShardedLearner):
 
 def _resample(keys: Key[Array, " n"], log_w: Float[Array, " n"], rows: tuple, axis: str | None):
     """Rows resampled by their weights, over all devices."""
-    log_w = _everyones(log_w, axis)
-    place = _everyones(jax.vmap(jax.random.uniform)(keys), axis)[0]  # one number for all devices
+    log_w = _gather(log_w, axis)
+    place = _gather(jax.vmap(jax.random.uniform)(keys), axis)[0]  # one number for all devices
     # No weight counts more than sqrt(n) times their mean (Ionides 2008), so that one draw of a
     # poor q cannot take the place of all others.
     cap = jax.nn.logsumexp(log_w) - 0.5 * jnp.log(log_w.shape[0])
     chosen = systematic(place, jnp.minimum(log_w, cap))
-    return tuple(_mine(_everyones(a, axis)[chosen], axis) for a in rows)
+    return tuple(_shard(_gather(a, axis)[chosen], axis) for a in rows)
 
 
 def systematic(
@@ -271,15 +271,15 @@ def systematic(
     return jnp.minimum(jnp.searchsorted(share, places), log_w.shape[0] - 1)
 
 
-def _mine(rows: Any, axis: str | None) -> Any:
+def _shard(rows: Any, axis: str | None) -> Any:
     """This device's part of rows that all devices hold."""
     if rows is None or axis is None:
         return rows
     return rows.reshape(jax.lax.axis_size(axis), -1, *rows.shape[1:])[jax.lax.axis_index(axis)]
 
 
-def _everyones(rows: Array, axis: str | None) -> Array:
-    """The inverse of `_mine`."""
+def _gather(rows: Array, axis: str | None) -> Array:
+    """The inverse of `_shard`."""
     return rows if axis is None else jax.lax.all_gather(rows, axis, tiled=True)
 
 

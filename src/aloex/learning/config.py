@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
+from aloex.base.errors import require
 from aloex.energies import MLP
-from aloex.errors import require
 from aloex.kernels import Gibbs
 from aloex.learning.aloe import ALOE, State
 from aloex.learning.updates import clipped_adam, clipped_muon

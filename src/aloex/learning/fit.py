@@ -19,12 +19,12 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, PyTree
 
-from aloex.errors import NonFiniteLossError, Stopped, require
-from aloex.learning import devices
+from aloex.base.errors import NonFiniteLossError, Stopped, require
+from aloex.base.progress import Progress
+from aloex.base.signals import StopSignals
 from aloex.learning.learner import Learner
-from aloex.learning.progress import Progress
-from aloex.learning.run_folder import RunFolder, open_run
-from aloex.signals import StopSignals
+from aloex.runs import devices
+from aloex.runs.run_folder import RunFolder, open_run
 from aloex.spaces import check_table
 
 

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Int, Key
 
-from aloex.errors import require
+from aloex.base.errors import require
 
 
 @runtime_checkable

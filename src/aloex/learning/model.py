@@ -17,12 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from aloex.base.errors import InputError, require
 from aloex.cursor import Energy
-from aloex.errors import InputError, require
 from aloex.kernels import Gibbs, run
-from aloex.learning import devices, model_file
 from aloex.learning.config import Config, build_learner, build_networks, first_state
 from aloex.learning.fit import fit
+from aloex.runs import devices, model_file
 from aloex.samplers import LocalSearch
 from aloex.spaces import Space
 

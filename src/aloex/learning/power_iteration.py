@@ -18,13 +18,13 @@ from jaxtyping import Array, Float, Int, Key
 from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
 from aloex.samplers.local_search import score
-from aloex.trajectory import Room, Trajectory
+from aloex.trajectory import BufferSizes, Trajectory
 
 
 class QInfo(NamedTuple):
     log_q: Float[Array, ""]  # mean importance estimate of log q(x): low, exact as N grows
     ess: Float[Array, ""]  # mean effective number of trajectories, 1..N
-    left_out: Float[Array, ""]  # share of the trajectories that found no room
+    dropped_fraction: Float[Array, ""]  # share of the trajectories that found no room
 
 
 def surrogate(
@@ -33,10 +33,10 @@ def surrogate(
     trajectories: Trajectory,
     log_s: Float[Array, "targets n"],
     z: Array | None = None,
-    room: Room | None = None,
+    sizes: BufferSizes | None = None,
 ) -> tuple[Float[Array, ""], QInfo]:
     """A loss whose gradient is minus the estimate of the mean of grad log q(x)."""
-    log_q, fits = score(q, x, trajectories, z, room)
+    log_q, fits = score(q, x, trajectories, z, sizes)
     log_w = jnp.where(fits, jax.lax.stop_gradient(log_q) - log_s, -jnp.inf)
     weights = jnp.where(fits.any(axis=1)[:, None], jax.nn.softmax(log_w, axis=1), 0)
     loss = -jnp.mean(jnp.sum(weights * jnp.where(fits, log_q, 0), axis=1))
@@ -45,7 +45,7 @@ def surrogate(
     info = QInfo(
         log_q=jnp.mean(jax.nn.logsumexp(log_w, axis=1), where=found) - jnp.log(log_s.shape[1]),
         ess=jnp.mean(1 / jnp.sum(weights**2, axis=1), where=found),
-        left_out=jnp.mean(~fits, dtype=log_q.dtype),
+        dropped_fraction=jnp.mean(~fits, dtype=log_q.dtype),
     )
     return loss, info
 
@@ -62,5 +62,5 @@ def q_loss(
     """The surrogate with N fresh trajectories for each x."""
     draw = lambda key, x, z: proposal.sample_many(key, x, z, num_trajectories)
     trajectories, log_s = jax.lax.optimization_barrier(jax.vmap(draw)(keys, x, z))
-    room = proposal.room(x.shape[0], num_trajectories)
-    return surrogate(q, x, trajectories, log_s.astype(jnp.result_type(float)), z, room)
+    sizes = proposal.buffer_sizes(x.shape[0], num_trajectories)
+    return surrogate(q, x, trajectories, log_s.astype(jnp.result_type(float)), z, sizes)

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
+from aloex.base.errors import require
 from aloex.cursor import Energy
-from aloex.errors import require
 
 
 def mle_loss(f: Energy, x, x_neg, z=None) -> tuple[Float[Array, ""], tuple[Array, Array]]:

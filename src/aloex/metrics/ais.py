@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
+from aloex.base.errors import require
 from aloex.cursor import Energy, Incremental
-from aloex.errors import require
 from aloex.kernels import Gibbs, run
 from aloex.metrics.importance import LogZ, Tractable, Uniform, log_mean_exp
 from aloex.samplers import Factorized

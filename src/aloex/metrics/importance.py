@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from aloex.base.errors import require
 from aloex.cursor import Energy
-from aloex.errors import require
 from aloex.metrics.mmd import Estimate, mean_and_error
 from aloex.spaces import Space
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.errors import require
+from aloex.base.errors import require
 from aloex.nets import on_cpu
 
 MAX_ROWS = 2**15  # the number of pairs must fit an int32

@@ -4,7 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.trajectory import Room, Trajectory
+from aloex.trajectory import BufferSizes, Trajectory
 
 
 @runtime_checkable
@@ -27,6 +27,6 @@ class Proposal(Protocol):
         """log s_x of a trajectory, x being its end; -inf where it cannot be drawn."""
         ...
 
-    def room(self, num_targets: int, n: int) -> Room:
+    def buffer_sizes(self, num_targets: int, n: int) -> BufferSizes:
         """Rows enough to score n trajectories for each target."""
         ...

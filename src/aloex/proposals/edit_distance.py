@@ -24,10 +24,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.errors import require
+from aloex.base.errors import require
 from aloex.proposals import alignment
 from aloex.spaces import Sequences, Space
-from aloex.trajectory import Room, Trajectory
+from aloex.trajectory import BufferSizes, Trajectory
 
 
 class EditDistance(eqx.Module):
@@ -110,7 +110,7 @@ class EditDistance(eqx.Module):
             ways = differences == 1
         return jnp.sum(jnp.log(jnp.where(made, ways, differences == 0).astype(float)))
 
-    def room(self, num_targets: int, n: int) -> Room:
+    def buffer_sizes(self, num_targets: int, n: int) -> BufferSizes:
         """Nothing is known about the distances from q0, so room for the longest."""
         rows = num_targets * n
-        return Room(rows * self.max_edits, rows, (rows,) * self.space.dim)
+        return BufferSizes(rows * self.max_edits, rows, (rows,) * self.space.dim)

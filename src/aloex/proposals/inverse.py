@@ -23,9 +23,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 from scipy.special import gammaln
 
-from aloex.errors import require
+from aloex.base.errors import require
 from aloex.spaces import Space, require_fixed_length
-from aloex.trajectory import Room, Trajectory
+from aloex.trajectory import BufferSizes, Trajectory
 
 RISK = 1e-6  # accepted probability that a batch overflows a buffer, and trajectories are left out
 
@@ -141,17 +141,17 @@ class Inverse(eqx.Module):
         log_walk = jnp.asarray(self._log_walk_probs())[trajectory.num_edits]
         return jnp.where(possible, log_length + log_walk, -jnp.inf)
 
-    def room(self, num_targets: int, n: int) -> Room:
+    def buffer_sizes(self, num_targets: int, n: int) -> BufferSizes:
         """Enough for all but a share RISK of the batches."""
         if self.max_edits == 0:
-            return Room(0, 0, (0,) * self.space.dim)
+            return BufferSizes(0, 0, (0,) * self.space.dim)
         lengths, walk = self._stratified(n), self._walk_of_draw(n)
         # What counts is how many steps a walk serves: P(draw >= l) for each draw and l = 1, 2, ...
         walks = [lengths[walk == w][::-1, ::-1].cumsum(axis=1)[:, ::-1] for w in set(walk)]
         edits = _sum_quantile([-np.diff(reach[0], append=0) for reach in walks], num_targets)
         starts = _sum_quantile([_count(reach[:, 1]) for reach in walks], num_targets)
         if self.editor is not None:
-            return Room(edits, starts, (starts,) * self.space.dim)
+            return BufferSizes(edits, starts, (starts,) * self.space.dim)
         # If step l of a walk is the first to touch a site before i, draws of length >= l changed.
         # (Row l - 1 of `touched` is that probability; the last row is "never".)
         touched = -np.diff(self._untouched_before(), axis=0, append=0)
@@ -163,7 +163,7 @@ class Inverse(eqx.Module):
             _sum_quantile([touched[:, i] @ count for count in counts], num_targets)
             for i in range(self.space.dim)
         )
-        return Room(edits, starts, changed_before)
+        return BufferSizes(edits, starts, changed_before)
 
     def _untouched_before(self) -> np.ndarray:
         """[t, i]: probability that t steps all fall on site i or later."""

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from aloex.errors import require
+from aloex.base.errors import require
 from aloex.nets import Dense, Features, elu, on_cpu
 from aloex.spaces import Space, require_fixed_length
 

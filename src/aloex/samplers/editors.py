@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.errors import require
+from aloex.base.errors import require
 from aloex.nets import Dense, Features
 from aloex.spaces import Bits, Space, require_fixed_length
 

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jax.nn import log_sigmoid
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from aloex.errors import require
+from aloex.base.errors import require
 from aloex.nets import on_cpu
-from aloex.trajectory import Room, Trajectory, first_with_same_ending, pack, unpack
+from aloex.trajectory import BufferSizes, Trajectory, first_with_same_ending, pack, unpack
 
 
 class LocalSearch(eqx.Module):
@@ -125,7 +125,7 @@ def score(
     x: Int[Array, "targets dim"],
     trajectories: Trajectory,
     z: Float[Array, "targets cond"] | None = None,
-    room: Room | None = None,
+    sizes: BufferSizes | None = None,
 ) -> tuple[Float[Array, "targets n"], Bool[Array, "targets n"]]:
     """log q of n trajectories [targets, n] that end in each target x, without waste.
 
@@ -140,29 +140,29 @@ def score(
         f"trajectories of max_edits={trajectories.max_edits} cannot be scored by a search of "
         f"max_edits={q.max_edits}: give proposal and search the same number",
     )
-    if room is None:
+    if sizes is None:
         every = num_targets * n
-        room = Room(every * q.max_edits, every, (every,) * x.shape[1])
+        sizes = BufferSizes(every * q.max_edits, every, (every,) * x.shape[1])
     if q.max_edits == 0:
         log_q0 = jax.vmap(q.q0.log_prob)(x, z)
         return jnp.broadcast_to(log_q0[:, None], (num_targets, n)), jnp.ones((num_targets, n), bool)
 
     t = trajectories.num_edits
     first = jax.vmap(first_with_same_ending)(trajectories)
-    log_edits, fits_edits = _score_edits(q, trajectories, first, z, room)
-    log_q0, fits_start = _score_starts(q, x, trajectories, first, z, room)
+    log_edits, fits_edits = _score_edits(q, trajectories, first, z, sizes)
+    log_q0, fits_start = _score_starts(q, x, trajectories, first, z, sizes)
     log_stop = log_sigmoid(jax.vmap(q.stop)(x, z))[:, None]
     fits = fits_edits & fits_start
     log_q = log_q0 + log_edits + jnp.where(t == q.max_edits, 0, log_stop)
     return jnp.where(fits, log_q, -jnp.inf), fits
 
 
-def _score_edits(q, trajectories: Trajectory, first, z, room: Room):
+def _score_edits(q, trajectories: Trajectory, first, z, sizes: BufferSizes):
     """For every trajectory the sum over its edits of log (1 - q_stop) + log q_A."""
     num_targets, n, max_edits = *trajectories.num_edits.shape, q.max_edits
     # Edit m (counted from the end, 1..t) is the same in all trajectories that end alike there.
     first = first[:, :, 1:]
-    rows = pack(first == jnp.arange(n)[:, None], room.edits)
+    rows = pack(first == jnp.arange(n)[:, None], sizes.edits)
     target, j, m = jnp.unravel_index(rows.entry, (num_targets, n, max_edits))
     place = trajectories.num_edits[target, j] - m - 1
     before, after = trajectories.x[target, j, place], trajectories.x[target, j, place + 1]
@@ -177,7 +177,7 @@ def _score_edits(q, trajectories: Trajectory, first, z, room: Room):
     return shared(scored, 0).sum(axis=2), shared(rows.fits, True).all(axis=2)
 
 
-def _score_starts(q, x, trajectories: Trajectory, first, z, room: Room):
+def _score_starts(q, x, trajectories: Trajectory, first, z, sizes: BufferSizes):
     """For every trajectory log q0(x_0)."""
     num_targets, n = trajectories.num_edits.shape
     t = trajectories.num_edits
@@ -185,12 +185,12 @@ def _score_starts(q, x, trajectories: Trajectory, first, z, room: Room):
     # Trajectories with the same t and the same ending of length t are the same.
     same = (first[:, :, None] == first[:, None]) & (t[:, :, None] == t[:, None])
     first = jnp.argmax(same, axis=2)
-    rows = pack((t > 0) & (first == jnp.arange(n)), room.starts)
+    rows = pack((t > 0) & (first == jnp.arange(n)), sizes.starts)
     target, j = jnp.unravel_index(rows.entry, (num_targets, n))
     # A row left over repeats its target, which as a variant without changes needs no scoring.
     starts = jnp.where(rows.live[:, None], trajectories.first[target, j], x[target])
     if hasattr(q.q0, "log_prob_near"):
-        log_q0_x, log_q0, fits = q.q0.log_prob_near(x, starts, target, z, room.changed_before)
+        log_q0_x, log_q0, fits = q.q0.log_prob_near(x, starts, target, z, sizes.changed_before)
     else:
         both = jnp.concatenate([x, starts])
         z_both = None if z is None else jnp.concatenate([z, z[target]])

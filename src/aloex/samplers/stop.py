@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.errors import require
+from aloex.base.errors import require
 from aloex.nets import Dense, Features
 from aloex.spaces import Space
 

@@ -14,7 +14,7 @@ from aloex.apps.synthetic.data import (
     pack,
     unpack,
 )
-from aloex.errors import InputError
+from aloex.base.errors import InputError
 from stats import compiled
 
 CELLS = np.arange(-NUM_CELLS, NUM_CELLS)  # of one coordinate, in order of space

@@ -19,7 +19,7 @@ from aloex.apps.synthetic.floor import (
     floor,
     table,
 )
-from aloex.errors import InputError
+from aloex.base.errors import InputError
 from stats import assert_draws_match, assert_mean_matches, compiled
 
 NUM_DRAWS = 20_000

@@ -16,7 +16,7 @@ import numpy as np
 from jax.random import bernoulli, normal, randint, split, uniform
 from jaxtyping import Array, Float, Int, Key, UInt
 
-from aloex.errors import require
+from aloex.base.errors import require
 
 BITS = 16  # per coordinate, the sign among them
 NUM_CELLS = 2 ** (BITS - 1)  # on either side of 0

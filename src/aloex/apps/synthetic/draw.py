@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from itertools import cycle
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -19,6 +20,8 @@ from aloex.apps.synthetic.data import BITS, DataSet
 from aloex.apps.synthetic.evaluate import FromQ, log_z_by_importance
 from aloex.trajectory import Trajectory
 
+# The salt, and no date: an SVG file is the same each time it is written.
+STYLE: Any = {"font.size": 10, "axes.titlesize": 11, "svg.hashsalt": "aloex"}
 LIMIT = 4.0  # pictures show [-LIMIT, LIMIT]^2
 DATA, SAMPLER, ENERGY, MARK = "#3a3a3a", "#2a6fbb", "#b5446e", "#e8871e"
 PALETTE = (SAMPLER, ENERGY, MARK, "#3b8f5a", "#7a5bb0", "#6b6b6b")
@@ -208,3 +211,10 @@ def _energy(f: Any, x: Any) -> Any:
 def drawn(draw: Any, key: Any, n: int) -> Any:
     """`draw(key, n)`, compiled."""
     return draw(key, n)
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Write a figure in the format that the path's ending names."""
+    metadata = {"Date": None} if path.suffix == ".svg" else {}
+    figure.savefig(path, dpi=130, bbox_inches="tight", metadata=metadata)
+    return path

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr, erf, roots_legendre
 
 from aloex.apps.synthetic.data import DATA_SETS, NUM_CELLS, DataSet
-from aloex.errors import require
+from aloex.base.errors import require
 
 FLOOR = {  # nats; `floor` of each, rounded
     "2spirals": 20.04135,

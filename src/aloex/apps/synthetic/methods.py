@@ -7,8 +7,8 @@ import jax
 from jaxtyping import Array, Key
 
 from aloex import learning
+from aloex.base.errors import require
 from aloex.baselines import ADE, CD, PCD, VAE, MaximumLikelihood
-from aloex.errors import require
 from aloex.learning import ALOE, Config
 from aloex.spaces import Bits
 
@@ -69,7 +69,7 @@ class Settings:
         return cls(**own)
 
 
-TUNED = {  # where the paper gives a grid, a point of it; `aloex synthetic tune` tries them all
+TUNED = {  # where the paper gives a grid, a point of it; the study's `tune` tries them all
     "aloe-fac-edit": {"max_stop": 0.95},  # ours: without it some searches give up editing for good
     "pcd": {"num_sweeps": 10, "restart": 0.05},
     "cd": {"num_sweeps": 10},

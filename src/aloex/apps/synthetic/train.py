@@ -13,10 +13,10 @@ from aloex.apps.synthetic import methods
 from aloex.apps.synthetic.data import DATA_SETS, DataSet
 from aloex.apps.synthetic.methods import Settings
 from aloex.apps.synthetic.trained import About, Trained
-from aloex.errors import require
-from aloex.learning import Many, fit
-from aloex.learning.many import stack, unstack
-from aloex.learning.run_folder import read_metrics
+from aloex.base.errors import require
+from aloex.learning import Batched, fit
+from aloex.learning.batched import stack, unstack
+from aloex.runs.run_folder import read_metrics
 
 
 class Problem(NamedTuple):
@@ -82,7 +82,7 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
         return jnp.concatenate([draw(group) for group in groups])[back]
 
     return {
-        "learner": Many(learner, ids),
+        "learner": Batched(learner, ids),
         "state": stack([begin(i) for i in ids]),
         "x": stream,
         "batch_size": settings.config.batch_size * settings.config.num_data,

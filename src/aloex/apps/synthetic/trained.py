@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 
 from aloex.apps.synthetic.methods import Settings, build_networks
-from aloex.learning import model_file
+from aloex.runs import model_file
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,40 @@
+"""The language of string programs: trees, text, tokens, grammar mask, interpreter, plain words."""
+
+from aloex.apps.fill.language.canonical import canonical
+from aloex.apps.fill.language.run import run
+from aloex.apps.fill.language.syntax import (
+    CONSTANTS,
+    REGEXES,
+    ConstPos,
+    ConstStr,
+    ConstTok,
+    Expr,
+    Pos,
+    Program,
+    RegexTok,
+    SubStr,
+)
+from aloex.apps.fill.language.text import parse, show
+from aloex.apps.fill.language.tokens import VOCABULARY, detokenize, tokenize
+from aloex.apps.fill.language.words import in_words
+
+__all__ = [
+    "CONSTANTS",
+    "REGEXES",
+    "VOCABULARY",
+    "ConstPos",
+    "ConstStr",
+    "ConstTok",
+    "Expr",
+    "Pos",
+    "Program",
+    "RegexTok",
+    "SubStr",
+    "canonical",
+    "detokenize",
+    "in_words",
+    "parse",
+    "run",
+    "show",
+    "tokenize",
+]

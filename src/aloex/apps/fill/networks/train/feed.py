@@ -1,0 +1,147 @@
+"""Batches of tasks for training, made ahead by threads so that the device does not wait.
+
+A batch has three parts of fixed sizes, so that short programs are not padded to the longest ones: a
+fixed share of the tasks has few tokens and short outputs, and so on. Some more tasks than needed
+are drawn to fill them. Batch i is a function of the seed and of i alone.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
+from aloex.apps.fill.networks.programs import host
+from aloex.apps.fill.networks.programs.codes import NUM_POS
+from aloex.apps.fill.tasks.tasks import NUM_PUBLIC, generate, require_free
+from aloex.base.errors import require
+
+SPARE = 1.08  # tasks drawn for one that is needed
+
+
+class Class(NamedTuple):
+    """A kind of tasks."""
+
+    share: float
+    max_tokens: int
+    max_output: int
+
+
+# Of all tasks 46% fit the first, 92% the second; one in 100,000 does not fit the third.
+CLASSES = (Class(0.45, 24, 26), Class(0.47, 48, 50), Class(0.08, 88, 50))
+
+
+class Part(NamedTuple):
+    """Tasks of one class, with their programs token by token: what a q0 is trained on."""
+
+    inputs: host.Numbers  # uint8 [tasks, 4, 20]
+    outputs: host.Numbers  # uint8 [tasks, 4, max_output]
+    shown: host.Numbers  # bool [tasks, 4]: the public pairs that the network is given
+    programs: host.Traced
+
+
+class Batcher(NamedTuple):
+    """Makes batch i."""
+
+    batch_size: int
+    seed: int
+    canonical: bool  # targets in canonical form
+    fewer: float = 0.0  # share of the tasks that are shown with 1 to 3 public pairs
+
+    def check(self) -> "Batcher":
+        require(self.batch_size >= 32, f"a batch has 32 tasks or more, got {self.batch_size}")
+        require_free(self.seed)
+        require(0 <= self.fewer <= 1, f"fewer is a share, from 0 to 1, got {self.fewer}")
+        return self
+
+    def sizes(self) -> list[int]:
+        """Tasks of each class."""
+        short = [round(self.batch_size * kind.share) for kind in CLASSES[:-1]]
+        return [*short, self.batch_size - sum(short)]
+
+    def __call__(self, i: int) -> tuple[Part, ...]:
+        number = int(self.batch_size * SPARE) + 8
+        made = generate(number, seed=self.seed, first=i * number)
+        codes = codes_of(made.tokens, self.canonical)
+        inputs = np.ascontiguousarray(made.inputs[:, :NUM_PUBLIC])
+        gaps = gaps_of(inputs)
+        traced = host.Traced.empty(number, made.tokens.shape[1], NUM_PUBLIC)
+        host.trace(codes, gaps, traced)
+        shown = self._shown(np.random.default_rng((self.seed, i)), number)
+        whole = Part(inputs, made.outputs[:, :NUM_PUBLIC], shown, traced)
+        rows = _divide(whole, self.sizes())
+        return tuple(_cut(whole, *pair) for pair in zip(rows, CLASSES, strict=True))
+
+    def _shown(self, rng: np.random.Generator, number: int) -> np.ndarray:
+        count = np.where(rng.random(number) < self.fewer, rng.integers(1, 4, number), NUM_PUBLIC)
+        return np.arange(NUM_PUBLIC) < count[:, None]
+
+
+def codes_of(tokens: np.ndarray, canonical: bool) -> np.ndarray:
+    """Programs as numbers, from tokens [tasks, tokens]."""
+    codes = np.zeros((len(tokens), MAX_EXPRESSIONS), np.int32)
+    host.number_programs(tokens, codes)
+    if canonical:
+        host.canonicalise(codes)
+    return codes
+
+
+def gaps_of(inputs: np.ndarray) -> np.ndarray:
+    """Where all positions are in inputs [tasks, examples, characters]."""
+    gaps = np.zeros((*inputs.shape[:2], NUM_POS), np.int8)
+    host.find_gaps(inputs, gaps)
+    return gaps
+
+
+def _divide(part: Part, sizes: list[int]) -> list[np.ndarray]:
+    """The tasks for each class; where those of a class are too few, smaller ones fill it."""
+    tokens = (part.programs.tokens > 0).sum(axis=1)
+    output = (part.outputs > 0).sum(axis=2).max(axis=1)
+    fits = lambda kind: (tokens <= kind.max_tokens) & (output <= kind.max_output)
+    smallest = len(CLASSES) - np.sum([fits(kind) for kind in CLASSES], axis=0)
+    free = np.ones(len(tokens), bool)
+    rows = []
+    for kind in reversed(range(len(CLASSES))):  # the largest first: others can wait
+        order = np.flatnonzero(free & (smallest <= kind))
+        order = order[np.argsort(-smallest[order], kind="stable")][: sizes[kind]]
+        free[order] = False
+        rows.append(order)
+    return rows[::-1]
+
+
+def _cut(part: Part, rows: np.ndarray, kind: Class) -> Part:
+    programs = [a[rows, : kind.max_tokens] for a in part.programs]
+    outputs = part.outputs[rows, :, : kind.max_output]
+    return Part(part.inputs[rows], outputs, part.shown[rows], host.Traced(*programs))
+
+
+T = TypeVar("T")
+
+
+class Feed(Generic[T]):
+    """What `make(i)` gives for i = first, first + 1, ..., computed ahead in threads."""
+
+    def __init__(self, make: Callable[[int], T], first: int = 0, *, num_threads: int = 8):
+        self.make, self.next, self.waited = make, first, 0.0
+        self.pool = ThreadPoolExecutor(num_threads)
+        self.queue: deque[Future[T]] = deque()
+        self.ahead = 2 * num_threads
+
+    def __enter__(self) -> "Feed[T]":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.pool.shutdown(wait=True, cancel_futures=True)
+
+    def take(self) -> T:
+        """The next one; `waited` sums up the seconds that it was not ready."""
+        while len(self.queue) < self.ahead:
+            self.queue.append(self.pool.submit(self.make, self.next))
+            self.next += 1
+        began = time.monotonic()
+        made = self.queue.popleft().result()
+        self.waited += time.monotonic() - began
+        return made

@@ -1,0 +1,96 @@
+"""Programs of a version space in the order in which they are worth trying.
+
+A program is right if it writes what the true one writes for the inputs to come. So what counts is
+the weight of all programs that behave like it there, not its own. If these inputs are known, the
+behaviours are ranked. If they are not, inputs like those of the examples are made up, several sets
+of them: the first program is the one that behaves most probably right, the next the one that does
+where those before it fail, and so on.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from aloex.apps.fill.language.syntax import Program
+from aloex.apps.fill.space.behaviours import behaviours
+from aloex.apps.fill.space.k_best import best
+from aloex.apps.fill.space.outputs import Written
+from aloex.apps.fill.space.score import Score
+from aloex.apps.fill.space.version_space import VersionSpace
+
+NUM_SETS, SET_SIZE, MAX_KEPT, MAX_CANDIDATES = 6, 6, 40, 60
+TOKEN = re.compile(r"[^a-zA-Z0-9]?[a-zA-Z0-9]+|[^a-zA-Z0-9]")  # a word with the mark before it
+
+
+def for_inputs(
+    space: VersionSpace,
+    score: Score,
+    inputs: Sequence[str],
+    k: int = 10,
+    max_length: int | None = None,
+) -> list[tuple[float, Program]]:
+    """Up to k programs, one for each of the most probable behaviours, with its probability.
+
+    Those that write more than `max_length` characters for an input are left out.
+    """
+    found, written = behaviours(space, score, inputs), Written(inputs)
+    if max_length is not None:
+        fits = lambda program: all(len(text or "") <= max_length for text in written(program))
+        found = [each for each in found if fits(each.program)]
+    total = sum(each.weight for each in found)
+    ranked = [(each.weight / total, each.program) for each in found[:k]]
+    return ranked or [(0.0, program) for _, program in best(space, k, score)]
+
+
+def unseen(space: VersionSpace, score: Score, k: int = 10, seed: int = 0) -> list[Program]:
+    """Up to k programs, the best first, for inputs that are not known."""
+    texts = [x for x, _ in space.examples]
+    found = _covering(space, score, k, imagined(texts, np.random.default_rng(seed)))
+    return found or [program for _, program in best(space, k, score)]
+
+
+def imagined(inputs: Sequence[str], rng: np.random.Generator) -> list[list[str]]:
+    """Sets of inputs like these: their marks and words in another order, words exchanged."""
+    cut = [TOKEN.findall(text) for text in inputs]
+    words: dict[str, list[str]] = {}
+    for token in (token for tokens in cut for token in tokens if len(token) > 1):
+        words.setdefault(token[0], []).append(token)
+    most: Counter[tuple[str, bool]] = Counter()  # of each mark, alone or before a word
+    for tokens in cut:
+        most |= Counter((token[0], len(token) > 1) for token in tokens)
+    pool, longest = list(most.elements()), max(map(len, inputs))
+
+    def one() -> str:
+        order = [pool[i] for i in rng.permutation(len(pool))]
+        parts = [words[m][rng.integers(len(words[m]))] if word else m for m, word in order]
+        return "".join(parts)[:longest]
+
+    return [[one() for _ in range(SET_SIZE)] for _ in range(NUM_SETS)]
+
+
+def _covering(space: VersionSpace, score: Score, k: int, sets: list[list[str]]) -> list[Program]:
+    """The programs that together are right with the highest probability, chosen greedily."""
+    found = [behaviours(space, score, each, MAX_KEPT) for each in sets]
+    weights: Counter[Program] = Counter()
+    for each in found:
+        weights.update({program: weight for weight, program in each})
+    candidates = [program for program, _ in weights.most_common(MAX_CANDIDATES)]
+    runs = [Written(each) for each in sets]
+    behaves = [[tuple(written(program)) for written in runs] for program in candidates]
+    left = [
+        {tuple(written(program)): weight for weight, program in each}
+        for written, each in zip(runs, found, strict=True)
+    ]
+    chosen = []
+    for _ in range(min(k, len(candidates))):
+        gains = [
+            sum(known.get(texts, 0.0) for texts, known in zip(row, left, strict=True))
+            for row in behaves
+        ]
+        top = max(range(len(gains)), key=gains.__getitem__)
+        chosen.append(candidates.pop(top))
+        for texts, known in zip(behaves.pop(top), left, strict=True):
+            known.pop(texts, None)
+    return chosen

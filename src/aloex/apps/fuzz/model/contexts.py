@@ -1,0 +1,97 @@
+"""The context of a byte: the 32 bytes before it, the 32 after it, and where it lies in its file.
+
+An example is a row of whole numbers: the context [64], then the byte, its offset, and how many
+bytes come after it. What is beyond the file, or is not to be believed, is a HOLE in the context. So
+every byte of every file is an example, the last one too, and of files of any size.
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key, UInt8
+
+from aloex.apps.fuzz.inputs.corpus import Corpus
+
+REACH = 32
+WINDOW = 2 * REACH
+HOLE = 256
+NEAR = 128  # distances below it are told apart one by one
+STEPS = 48  # beyond it by half powers of two, up to 2^31
+LOW_BITS = 4  # of the offset, for what repeats every 2, 4, 8, 16 bytes
+PLACE = 2 * (NEAR + STEPS + 1) + LOW_BITS
+
+LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of belief in the context, from the place alone to all
+
+BATCH = 1024  # bytes that a model is asked for together
+AROUND = tuple(i for i in range(-REACH, REACH + 1) if i)
+
+
+def context(data, begin, length, offset):
+    """The 64 bytes around some, of files of `length` bytes at data[begin]; NumPy's or JAX's."""
+    xp = data.__array_namespace__()
+    begin, length, offset = (xp.asarray(a)[..., None] for a in (begin, length, offset))
+    at = offset + xp.asarray(AROUND)
+    inside = (at >= 0) & (at < length)
+    return xp.where(inside, data[begin + xp.where(inside, at, 0)].astype(xp.int32), HOLE)
+
+
+def fill(out: np.ndarray, ask: Callable[..., Array], data, begin, length, offset, *more) -> None:
+    """Fill in ask(context, offset, after, *more) for some bytes, of files as above.
+
+    In batches of one size: one program is compiled, and a row never depends on the others.
+    """
+    columns = (offset, length - 1 - offset, *more)
+    for i in range(0, len(out), BATCH):
+        rows = np.minimum(np.arange(i, i + BATCH), len(out) - 1)
+        x = context(data, begin[rows], length[rows], offset[rows])
+        found = ask(x, *(column[rows].astype(np.int32) for column in columns))
+        out[i : i + BATCH] = np.asarray(found)[: len(out) - i]
+
+
+def hide(
+    key: Key[Array, ""], x: Int[Array, " window"], level: Float[Array, ""]
+) -> Int[Array, " window"]:
+    """The context with each byte believed with probability `level`, else a hole."""
+    return jnp.where(jax.random.uniform(key, x.shape) < level, x, HOLE)
+
+
+def place(offset: Int[Array, ""], after: Int[Array, ""]) -> Float[Array, " place"]:
+    """How far a byte is from the start and from the end of its file, near and far."""
+    bits = (offset >> jnp.arange(LOW_BITS)) & 1
+    return jnp.concatenate([_distance(offset), _distance(after), 2.0 * bits - 1])
+
+
+def _distance(d: Int[Array, ""]) -> Float[Array, " n"]:
+    """One-hot below NEAR; beyond, weights of the two steps around it."""
+    near = d == jnp.arange(NEAR)
+    step = 2 * jnp.log2(jnp.maximum(d, NEAR) / NEAR)
+    far = jnp.maximum(0, 1 - jnp.abs(step - jnp.arange(STEPS + 1)))
+    return jnp.concatenate([near, jnp.where(d < NEAR, 0, far)]).astype(jnp.float32)
+
+
+class Examples(eqx.Module):
+    """Draws bytes as mutants do: a file, each as likely, then a place in it. `fit`'s stream."""
+
+    data: UInt8[Array, " bytes"]
+    begin: Int[Array, " files"]
+    length: Int[Array, " files"]
+
+    def __init__(self, corpus: Corpus):
+        self.data = jax.device_put(corpus.data, may_alias=True)  # on a CPU it is not copied
+        self.begin = jnp.asarray(corpus.begin, jnp.int32)
+        self.length = jnp.asarray(corpus.length, jnp.int32)
+
+    def draw(self, key: Key[Array, ""]) -> Int[Array, " example"]:
+        """One example."""
+        key_file, key_offset = jax.random.split(key)
+        i = jax.random.randint(key_file, (), 0, len(self.length))
+        begin, length = self.begin[i], self.length[i]
+        offset = jax.random.randint(key_offset, (), 0, length)
+        rest = jnp.array([self.data[begin + offset].astype(jnp.int32), offset, length - 1 - offset])
+        return jnp.concatenate([context(self.data, begin, length, offset), rest])
+
+    def __call__(self, key: Key[Array, ""], n: int) -> Int[Array, "n example"]:
+        return jax.vmap(self.draw)(jax.random.split(key, n))

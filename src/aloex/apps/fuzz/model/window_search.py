@@ -1,0 +1,96 @@
+"""q for windows: an LSTM over the window, an editor of site and value, and a stop policy."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from aloex.apps.fuzz.model.block_search import with_edits
+from aloex.apps.fuzz.model.contexts import HOLE, PLACE, WINDOW
+from aloex.apps.fuzz.model.windows import FREE, SPACE, unpacked
+from aloex.nets import Features, Linear, elu
+from aloex.samplers import LocalSearch
+from aloex.spaces import Categorical
+
+
+class Reader(eqx.Module):
+    """The condition in a few numbers."""
+
+    features: Features
+    linear: Linear
+
+    def __init__(self, size: int, *, embed_dim: int = 4, key: Key[Array, ""]):
+        key_features, key_linear = jax.random.split(key)
+        symbols = Categorical(WINDOW, FREE + 1)
+        self.features = Features(symbols, cond_dim=PLACE, embed_dim=embed_dim, key=key_features)
+        self.linear = Linear(self.features.size, size, key=key_linear)
+
+    def __call__(self, z: Float[Array, " cond"]) -> Float[Array, " size"]:
+        return elu(self.linear(self.features(*unpacked(z), self.linear.weight.dtype)))
+
+
+class WindowLSTM(eqx.Module):
+    """q0(x | z): each free site given the window before it, z known; the other sites are uniform.
+
+    What comes before is read as it is seen: holes are a symbol of their own, bytes that are given
+    are read as if they had been drawn.
+    """
+
+    symbols: Float[Array, "symbols gates"]
+    sites: Float[Array, "sites gates"]
+    reader: Reader
+    where: Linear
+    recurrent: Linear
+    last: Linear
+
+    def __init__(self, hidden: int, *, key: Key[Array, ""]):
+        keys, bound = jax.random.split(key, 6), hidden**-0.5
+        table = lambda key, n: jax.random.uniform(key, (n, 4 * hidden), minval=-bound, maxval=bound)
+        self.symbols, self.sites = table(keys[0], HOLE + 1), table(keys[1], WINDOW)
+        self.reader = Reader(hidden, key=keys[2])
+        self.where = Linear(hidden, 4 * hidden, key=keys[3])
+        self.recurrent = Linear(hidden, 4 * hidden, key=keys[4])
+        self.last = Linear(hidden, 256, key=keys[5])
+
+    def sample(self, key: Key[Array, ""], z: Float[Array, " cond"]) -> Int[Array, " sites"]:
+        given, gates = unpacked(z).sites, self._gates(z)
+
+        def draw(carry, site):
+            (state, before), (key, gates, given) = carry, site
+            state, h = self._advance(state, gates + before)
+            value = jax.random.categorical(key, self._logits(h, given)).astype(jnp.int32)
+            return (state, self.symbols[jnp.where(given == FREE, value, given)]), value
+
+        begin = (self._start(), jnp.zeros_like(gates[0]))
+        return jax.lax.scan(draw, begin, (jax.random.split(key, WINDOW), gates, given))[1]
+
+    def log_prob(self, x: Int[Array, " sites"], z: Float[Array, " cond"]) -> Float[Array, ""]:
+        before = self.symbols[unpacked(z).read(x)[:-1]]
+        gates = self._gates(z).at[1:].add(before)
+        _, h = jax.lax.scan(lambda *at: self._advance(*at), self._start(), gates)
+        log_probs = jax.nn.log_softmax(jax.vmap(self._logits)(h, unpacked(z).sites))
+        return jnp.sum(jnp.take_along_axis(log_probs, x[:, None], axis=1))
+
+    def _gates(self, z: Float[Array, " cond"]) -> Float[Array, "sites gates"]:
+        """The part of what is known before anything is read."""
+        return self.sites + self.where(self.reader(z))
+
+    def _start(self) -> tuple[Float[Array, " hidden"], Float[Array, " hidden"]]:
+        zeros = jnp.zeros(self.recurrent.weight.shape[1], self.recurrent.weight.dtype)
+        return zeros, zeros
+
+    def _advance(self, state, gates):
+        h, c = state
+        i, f, g, o = jnp.split(gates + self.recurrent(h), 4)
+        c = jax.nn.sigmoid(f + 1) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    def _logits(self, h: Float[Array, " hidden"], given: Int[Array, ""]) -> Float[Array, " values"]:
+        return jnp.where(given == FREE, self.last(h), 0)
+
+
+def build_q(hidden: int, max_edits: int, *, key: Key[Array, ""]) -> LocalSearch:
+    """The whole search, with fresh weights."""
+    key_q0, *keys = jax.random.split(key, 5)
+    return with_edits(WindowLSTM(hidden, key=key_q0), Reader, SPACE, hidden, max_edits, keys)

@@ -1,5 +1,0 @@
-"""Program synthesis: string programs from examples, for filling the columns of tables."""
-
-from aloex.apps.synth.fill import Row, Solution, solve
-
-__all__ = ["Row", "Solution", "solve"]

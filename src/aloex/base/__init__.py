@@ -1,0 +1,1 @@
+"""What needs no JAX and stands below everything: errors, files, signals, progress, pages."""

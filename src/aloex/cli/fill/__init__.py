@@ -1,0 +1,1 @@
+"""`aloex synth`."""

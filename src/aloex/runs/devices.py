@@ -1,0 +1,139 @@
+"""Where training runs: on every device in sight, be they in one process or in many.
+
+A batch is split evenly over the devices, the gradients are averaged, all else is replicated. Every
+example brings its own key, so the draws do not depend on the number of devices and the losses agree
+with those of a single one up to rounding.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jaxtyping import PyTree
+
+from aloex.base.errors import InputError, require
+
+AXIS = "batch"
+REPLICATED, SPLIT = PartitionSpec(), PartitionSpec(AXIS)
+
+
+def initialize(
+    coordinator: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+) -> None:
+    """Join the other processes of a run; to be called first thing in each. A second call is free.
+
+    Args:
+        coordinator: "host:port" of process 0. Without arguments JAX asks the cluster it runs on
+            (Slurm, Open MPI, Kubernetes, Cloud TPU) for all three.
+        num_processes: how many processes there are.
+        process_id: which of them this is, from 0.
+    """
+    if jax.distributed.is_initialized():
+        return
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    try:
+        jax.distributed.initialize(coordinator, num_processes, process_id)
+    except ValueError as error:
+        raise InputError(
+            f"cannot join the other processes: {error} (got coordinator={coordinator}, "
+            f"num_processes={num_processes}, process_id={process_id}); "
+            "outside a cluster that JAX knows, give all three"
+        ) from error
+    except RuntimeError as error:
+        raise InputError(
+            f"cannot join the other processes: {error}; call initialize() before anything else"
+        ) from error
+
+
+def mesh(batch_size: int) -> Mesh | None:
+    """All devices of all processes in a row, or None when there is just one."""
+    devices = jax.devices()
+    if len(devices) == 1:
+        return None
+    require(
+        batch_size % len(devices) == 0,
+        f"batch_size={batch_size} cannot be split evenly over {len(devices)} devices; use a "
+        f"multiple of {len(devices)}, such as {-(-batch_size // len(devices)) * len(devices)}",
+    )
+    return Mesh(np.array(devices), (AXIS,), axis_types=(AxisType.Auto,))
+
+
+def sharded_step(learner: Any, mesh: Mesh | None) -> Callable[..., tuple[Any, Any]]:
+    """`learner.step`, each device doing its part of the batch."""
+    if mesh is None:
+        return learner.step
+
+    def step(key, state, x, z=None):
+        arrays, static = eqx.partition((learner, state), eqx.is_array)
+
+        # Without check_vma=False, grad would sum over the devices before the learner averages.
+        @partial(
+            jax.shard_map,
+            mesh=mesh,
+            in_specs=(SPLIT, REPLICATED, SPLIT, SPLIT),
+            out_specs=REPLICATED,
+            check_vma=False,
+        )
+        def on_shard(keys, arrays, x, z):
+            learner, state = eqx.combine(arrays, static)
+            state, info = learner.step_on_shard(keys, state, x, z, axis=AXIS)
+            return eqx.filter(state, eqx.is_array), info
+
+        arrays, info = on_shard(jax.random.split(key, x.shape[0]), arrays, x, z)
+        return eqx.combine(arrays, eqx.filter(state, eqx.is_array, inverse=True)), info
+
+    return step
+
+
+def place(tree: PyTree, mesh: Mesh | None) -> PyTree:
+    """A fresh copy of every array on each device of the mesh, or on the default device."""
+
+    def put(leaf):
+        data = to_numpy(jnp.asarray(leaf))
+        if mesh is None:
+            return from_numpy(jnp.array(data), leaf)
+        everywhere = NamedSharding(mesh, REPLICATED)
+        copy = lambda part: data[part].copy()
+        return from_numpy(jax.make_array_from_callback(data.shape, everywhere, copy), leaf)
+
+    return jax.tree.map(lambda a: put(a) if isinstance(a, jax.Array | np.ndarray) else a, tree)
+
+
+def to_numpy(leaf: Any) -> np.ndarray:
+    """An array's numbers, or a random key's bits."""
+    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
+
+
+def from_numpy(data: Any, like: Any) -> Any:
+    """The inverse of `to_numpy`: the numbers again a random key if `like` is one."""
+    return jax.random.wrap_key_data(data, impl=jax.random.key_impl(like)) if _is_key(like) else data
+
+
+def _is_key(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def is_main() -> bool:
+    """Whether this is the process that writes files and talks to the user."""
+    return jax.process_index() == 0
+
+
+def wait_for_all(where: str) -> None:
+    """Return once every process has come here."""
+    if jax.process_count() > 1:
+        multihost_utils.sync_global_devices(where)
+
+
+def any_process(flag: bool) -> bool:
+    """Whether the flag is set in any process: all get the same answer."""
+    if jax.process_count() == 1:
+        return flag
+    return bool(multihost_utils.process_allgather(np.array(flag)).any())

@@ -1,0 +1,149 @@
+"""The page on the tasks: how they are made, what they are like, how far the version space gets."""
+
+from pathlib import Path
+
+from aloex.apps.fill.language import in_words
+from aloex.apps.fill.tasks.tasks import FROZEN, Task
+from studies.results import markdown, read
+from studies.synth import network_page, rank_page
+from studies.synth.frozen import DATA, frozen
+from studies.synth.statistics import statistics
+
+Rows = list[dict]
+
+PAGE = """\
+# Tasks of program synthesis
+
+*This page is written by `python -m studies.synth page` from `results/synth`, which
+`python -m studies.synth table` makes.*
+
+A task is a program that nobody is shown, and ten examples of what it writes. Four examples are
+public: a synthesiser sees them. It is right if its program writes the outputs of all ten.
+Programs are those of the paper's appendix: a row of expressions, each a constant character or the
+text between two positions of the input. One of the test tasks:
+
+{example}
+
+## How they are made
+
+`aloex.apps.fill.tasks.tasks.generate(num_tasks, seed=..., first=...)` makes tasks to the paper's
+figures: 3 to 5 groups of tokens in an input, of at most 20 characters; 1 to 10 expressions, none
+of them empty on any example; outputs of at most 50 characters. A third of the groups are one of
+the 11 constants, the others a delimiter and 1 to 4 characters that a regex matches; each is there
+1 to 4 times, and all are shuffled anew in each example. An expression is a constant or a SubStr
+with equal chances, a position a ConstPos or a RegPos, and that a ConstTok or RegexTok, uniform
+among those that all ten inputs have. The figures that the paper does not print, such as these
+chances, are ours.
+
+Outputs are those of the authors' semantics (`paper` mode), with two quirks in use: positions in
+the wrong order are swapped, and k = 0 is the last match. A count beyond the first match, k = -(n
++ 1), would wrap around to the last one; such positions are not drawn, since no sensible program
+has them.
+
+The same seed gives the same tasks, and any part of a set can be made alone.
+
+## Two frozen sets
+
+Nothing is to be trained on these, nor on seeds 1 and 2, which they come from. They are in
+`{folder}` as packed text, a line for each task; {sizes}.
+
+{statistics}
+
+Number of expressions, in percent of the tasks:
+
+{expressions}
+
+## How far the version space gets
+
+`VersionSpace(examples)` holds all clean programs that fit the public examples, `best` finds the k
+best of them under a score, and nothing is learned. The first {n} test tasks; top-k: one of the k
+best programs writes all ten outputs. *Simple score* is the hand-made one, with values that did
+best on 500 validation tasks; the *prior* is the probability with which the generator draws a
+program, given the public inputs: a strong rival, as it knows how the tasks are made.
+
+{accuracy}
+
+*Solved*: some program fits the public pairs. *Vote* takes for each of the hidden inputs what most
+of 100 programs write which are drawn from the space by their score. Where at least 90% of them
+agree on every input (*sure*), the answer was *right* as often as stated.
+
+{ranking}{networks}"""
+ALONE = {"version space": "simple score", "version space, generator's prior": "generator's prior"}
+
+
+def read_rows(results: Path) -> tuple[Rows, Rows]:
+    """What `table` wrote: how often models are right, and repairs if there are any."""
+    repairs = results / "repairs.json"
+    return read(results / "summary.json"), read(repairs) if repairs.exists() else []
+
+
+def render(rows: Rows, repairs: Rows) -> str:
+    """The page."""
+    sets = [{"set": name, **statistics(frozen(name))} for name in FROZEN]
+    alone = [row for row in rows if row["model"] in ALONE and row["set"] == "test"]
+    size = lambda name: f"{name} has {(DATA / f'{name}.tsv.xz').stat().st_size / 1e6:.2f} MB"
+    return PAGE.format(
+        example=_example(frozen("test")[EXAMPLE]),
+        folder="src/aloex/apps/synth/data",
+        sizes=", ".join(size(row["set"]) for row in sets),
+        statistics=_statistics(sets),
+        expressions=_expressions(sets),
+        n=f"{max(row['n_tasks'] for row in alone):,}",
+        accuracy=_accuracy(alone),
+        ranking=rank_page.render(rows),
+        networks=network_page.render(rows, repairs),
+    )
+
+
+EXAMPLE = 1245  # a short one, whose positions change their order
+
+
+def _example(task: Task) -> str:
+    """A program and its public examples."""
+    lines = [f"{x!r:24} -> {y!r}" for x, y in task.public]
+    program = f"{task.text}\n({in_words(task.program)})"
+    return "```text\n" + "\n".join([program, *lines]) + "\n```"
+
+
+def _statistics(sets: Rows) -> str:
+    percent = lambda value: f"{100 * value:.1f}%"
+    lines = {
+        "tasks": lambda row: f"{row['n_tasks']:,}",
+        "expressions, mean": lambda row: f"{row['expressions_mean']:.2f}",
+        "tokens of a program, mean (most)": lambda row: (
+            f"{row['tokens_mean']:.1f} ({row['tokens_max']})"
+        ),
+        "characters of an input, mean (most)": lambda row: (
+            f"{row['input_mean']:.1f} ({row['input_max']})"
+        ),
+        "characters of an output, mean (most)": lambda row: (
+            f"{row['output_mean']:.1f} ({row['output_max']})"
+        ),
+        "characters of the public examples, mean": lambda row: f"{row['public_text_mean']:.1f}",
+        "expressions that are constants": lambda row: percent(row["const_str"]),
+        "positions: ConstPos": lambda row: percent(row["positions"]["ConstPos"]),
+        "positions: ConstTok": lambda row: percent(row["positions"]["ConstTok"]),
+        "positions: RegexTok": lambda row: percent(row["positions"]["RegexTok"]),
+        "positions with ^ or $": lambda row: percent(row["anchors"]),
+        "positions with k = 0": lambda row: percent(row["k_zero"]),
+    }
+    rows = [[name, *map(show, sets)] for name, show in lines.items()]
+    return markdown(["", *(row["set"] for row in sets)], rows)
+
+
+def _expressions(sets: Rows) -> str:
+    sizes = list(sets[0]["expressions"])
+    shares = [[f"{100 * row['expressions'][size]:.1f}" for size in sizes] for row in sets]
+    rows = [[row["set"], *share] for row, share in zip(sets, shares, strict=True)]
+    return markdown(["expressions", *sizes], rows)
+
+
+def _accuracy(rows: Rows) -> str:
+    percent = lambda value: f"{100 * value:.1f}%"
+    head = ["", "public", "solved", "top-1", "top-10", "vote", "sure", "right"]
+    shares = ("solved", "top1_beam1", "top10_beam10", "vote", "sure", "sure_right")
+    body = [
+        [ALONE[row["model"]], row["public_examples"], *(percent(row[name]) for name in shares)]
+        for row in sorted(rows, key=lambda row: (row["model"], row["public_examples"]))
+    ]
+    return markdown(head, body)

@@ -1,0 +1,156 @@
+"""`python -m studies.synthetic`: tables, ablation, grids, gradient variance, figures, page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aloex.base.errors import require
+from aloex.cli.synthetic import Data, Preset, Steps, changes_of, models_in, names_of
+from studies.command import command_line, run
+
+app = command_line("The synthetic study: every method on seven pictures in the plane.")
+
+Runs = Annotated[Path, typer.Option(help="Folder of the runs.")]
+Out = Annotated[Path, typer.Option(help="Folder of the results.")]
+Estimate = Annotated[bool, typer.Option("--estimate", help="log Z by importance sampling only.")]
+Methods = Annotated[
+    list[str] | None, typer.Option(help="As method or method:recipe; default: all.")
+]
+Seeds = Annotated[int, typer.Option(help="Number of seeds, from 0.")]
+
+
+@app.command()
+def table(
+    method: Methods = None,
+    preset: Preset = "paper",
+    data: Data = ["all"],  # noqa: B006
+    seeds: Seeds = 3,
+    steps: Steps = None,
+    estimate: Estimate = False,
+    repeats: Annotated[int, typer.Option(help="Repeats of each MMD; 0: without MMD.")] = 10,
+    runs: Runs = Path("runs/table"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """Train and evaluate everything that is still missing; may be stopped and repeated."""
+    from studies.synthetic import table
+
+    pairs = table.ALL if not method else [pair_of(name) for name in method]
+    lines = table.entries(pairs, preset, **changes_of(steps))
+    names = names_of(data)
+    problems = problems_of(names, seeds)
+    how = {"estimate": estimate, "num_repeats": repeats}
+    table.make(lines, problems, runs=runs, summary=out / "summary.json", **how)
+    table.references(out, names)
+
+
+@app.command()
+def ablation(
+    preset: Preset = "paper",
+    data: Data = ["all"],  # noqa: B006
+    seeds: Seeds = 3,
+    steps: Steps = None,
+    estimate: Estimate = False,
+    runs: Runs = Path("runs/ablation"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """What each ingredient of ALOE's best recipe is worth; may be stopped and repeated."""
+    from studies.synthetic import table
+
+    lines = table.ablation(preset, **changes_of(steps))
+    problems = problems_of(names_of(data), seeds)
+    table.make(lines, problems, runs=runs, summary=out / "ablation.json", estimate=estimate)
+
+
+@app.command()
+def tune(
+    method: Methods = None,
+    preset: Preset = "paper",
+    data: Data = ["pinwheel", "checkerboard"],  # noqa: B006
+    seeds: Seeds = 1,
+    steps: Steps = None,
+    runs: Runs = Path("runs/tuning"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """The grids over settings of PCD, ADE and ALOE; may be stopped and repeated."""
+    from studies.synthetic import table
+
+    pairs = list(table.GRIDS) if not method else [pair_of(name) for name in method]
+    known = ", ".join(":".join(pair) for pair in table.GRIDS)
+    for pair in pairs:
+        require(pair in table.GRIDS, f"there is no grid for {':'.join(pair)}, only for {known}")
+    lines = table.tuning(pairs, preset, **changes_of(steps))
+    problems = problems_of(names_of(data), seeds)
+    how = {"estimate": True, "num_repeats": 0}  # the likelihood decides
+    table.make(lines, problems, runs=runs, summary=out / "tuning.json", **how)
+
+
+@app.command()
+def variance(
+    preset: Preset = "paper",
+    seeds: Seeds = 3,
+    steps: Steps = None,
+    points: Annotated[int, typer.Option(help="How often to pause and measure.")] = 10,
+    runs: Runs = Path("runs/variance"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """Variance of the sampler's gradient during training, ADE against ALOE, on pinwheel."""
+    from studies import results
+    from studies.synthetic import gradient_variance
+
+    for method in gradient_variance.METHODS:
+        rows = gradient_variance.measure(
+            runs, method, preset=preset, seeds=seeds, num_points=points, **changes_of(steps)
+        )
+        keys = ("method", "data", "seed", "step")
+        results.save(out / "gradient_variance.json", rows, keys)
+
+
+@app.command()
+def page(
+    results: Annotated[Path, typer.Option(help="Folder of the results.")] = (
+        Path("results/synthetic")
+    ),
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/synthetic.md"),
+) -> None:
+    """Write the results page from the committed results."""
+    from studies.synthetic.page import render
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(render(results))
+    print(f"page: {out}")
+
+
+@app.command()
+def figures(
+    run: Annotated[list[Path], typer.Argument(help="Folders of runs, or model files.")],
+    variance: Annotated[Path | None, typer.Option(help="What `variance` wrote (JSON).")] = None,
+    out: Annotated[Path, typer.Option(help="Where to draw.")] = Path("results/synthetic/figures"),
+) -> None:
+    """Draw the paper's figures, those for which the models are at hand."""
+    from aloex.apps.synthetic.trained import load
+    from studies import results
+    from studies.synthetic.figures import write_all  # matplotlib loads slowly
+
+    models = [load(path) for path in models_in(run)]
+    rows = None if variance is None else results.read(variance)
+    for path in write_all(models, out, gradient_rows=rows):
+        print(f"figure: {path}")
+
+
+def problems_of(names: list[str], seeds: int) -> list:
+    """Every data set with every seed."""
+    from aloex.apps.synthetic.train import Problem
+
+    require(seeds >= 1, f"--seeds must be at least 1, got {seeds}")
+    return [Problem(name, seed) for seed in range(seeds) for name in names]
+
+
+def pair_of(name: str) -> tuple[str, str]:
+    """aloe:best -> (aloe, best); the recipe may be left out."""
+    method, _, recipe = name.partition(":")
+    return method, recipe or "paper"
+
+
+if __name__ == "__main__":
+    run(app)

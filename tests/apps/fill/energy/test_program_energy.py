@@ -1,0 +1,127 @@
+"""The learned energy: its weights, its negatives, its training."""
+
+import jax
+import numpy as np
+import pytest
+
+from aloex.apps.fill.energy import contrast, learn, net
+from aloex.apps.fill.energy.features import NUM_KINDS, kind, kinds
+from aloex.apps.fill.energy.learned import Learned
+from aloex.apps.fill.language import canonical
+from aloex.apps.fill.space.k_best import best
+from aloex.apps.fill.space.outputs import Written
+from aloex.apps.fill.space.sample import Sampler
+from aloex.apps.fill.space.version_space import VersionSpace
+from aloex.base.errors import AloexError, CheckpointError
+from stats import assert_mean_matches
+from studies.synth.frozen import frozen, generate
+
+WEIGHTS = net.init(3)
+TASK = frozen("validation")[6]  # has many programs
+
+
+def value(score, parts, program):
+    """f(program) from counts of its parts."""
+    uses, of_kind = parts(program)
+    return uses @ [*score.known.values()] + of_kind @ score.of_task
+
+
+@pytest.mark.parametrize("examples", [[("ab-3", "ab")], [("a-b", "b-"), ("xy-z", "z-")]])
+def test_counts_of_parts_give_what_the_space_weighs(examples):
+    """All programs listed: each has the energy of its parts, and together they make up log Z."""
+    space = VersionSpace(examples)
+    score, parts = Learned(space, ["c d-1"], WEIGHTS), contrast._Parts(space)
+    listed = best(space, space.count(), score)
+    assert len(listed) == space.count() > 100
+    assert np.allclose([v for v, _ in listed], [value(score, parts, p) for _, p in listed])
+    total = np.logaddexp.reduce([v for v, _ in listed])
+    assert np.isclose(total, Sampler(space, score).log_z)
+
+
+def test_the_slope_is_that_of_the_likelihood():
+    """Fed many negatives, it is the gradient of -log p_f(program), found by differences."""
+    space = VersionSpace(TASK.public)
+    parts, program = contrast._Parts(space), canonical(TASK.program)
+
+    def nll(weights):
+        score = Learned(space, (), weights)
+        return Sampler(space, score).log_z - value(score, parts, program)
+
+    score = Learned(space, (), WEIGHTS)
+    drawn = Sampler(space, score).draw(np.random.default_rng(1), 3000)
+    uses, of_kind = parts(program)
+    slopes = []
+    for other in drawn:
+        batch = contrast.Contrast(
+            score.rows[None],
+            (uses - parts(other)[0])[None],
+            score.context.task[None],
+            (of_kind - parts(other)[1])[None],
+            np.zeros(1),
+        )
+        slopes.append(batch)
+    stacked = contrast.Contrast(*(np.concatenate(each) for each in zip(*slopes, strict=True)))
+    name, step = "task_1_bias", 1e-2
+    each = -stacked.kinds  # the slope of -f(program) + f(other) in the last biases is that
+    grads = jax.grad(learn.slope)(WEIGHTS, stacked)
+    assert np.allclose(grads[name], each.mean(axis=0), atol=1e-4)
+    exact = np.zeros(NUM_KINDS + 1)
+    for i in range(NUM_KINDS + 1):
+        moved = []
+        for sign in (1, -1):
+            bias = WEIGHTS[name].astype(float)
+            bias[i] += sign * step
+            moved.append(nll({**WEIGHTS, name: bias}))
+        exact[i] = (moved[0] - moved[1]) / (2 * step)
+    varied = each.std(axis=0) > 0
+    assert varied.any()
+    assert np.allclose(each[:, ~varied].mean(axis=0), exact[~varied], atol=1e-3)
+    # Differences of step h are off by h^2 / 6 times a third derivative, here below 1e-4.
+    assert_mean_matches(each[:, varied] - exact[varied], np.zeros(int(varied.sum())))
+
+
+def test_kinds_of_pairs_and_of_programs_are_the_same():
+    space = VersionSpace(TASK.examples[:2])
+    gaps = space.gaps
+    between = gaps[space.pairs.second] - gaps[space.pairs.first]
+    crossed = (between < 0).any(axis=1) & (between > 0).any(axis=1)
+    assert np.array_equal(kind(crossed, abs(between).min(axis=1)), kinds(space.pairs))
+    assert kinds(space.pairs).min() >= 0 and kinds(space.pairs).max() < NUM_KINDS
+
+
+def test_negatives_apply_to_the_inputs_at_hand():
+    tasks = generate(30, seed=5).tasks()
+    for task in tasks:
+        inputs = [x for x, _ in task.examples[1:]]
+        space = VersionSpace(task.examples[:1])
+        sampler = Sampler(space, Learned(space, inputs, WEIGHTS))
+        written = Written(inputs)
+        for program in contrast._negatives(sampler, np.random.default_rng(0), 3, written):
+            assert None not in written(program)
+
+
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
+    how = {"num_steps": 3, "batch_size": 4, "num_neg": 2, "progress": False}
+    whole = learn.train(tmp_path / "whole", **how)
+    assert learn.train(tmp_path / "parts", seconds=1e-9, **how) is None
+    parts = learn.train(tmp_path / "parts", resume=True, jobs=2, **how)
+    assert whole is not None and parts is not None
+    assert whole.read_bytes() == parts.read_bytes()
+    with pytest.raises(AloexError, match="exists already"):
+        learn.train(tmp_path / "whole", **how)
+
+
+def test_damaged_weights_are_told(tmp_path):
+    path = tmp_path / "energy.safetensors"
+    net.save(path, WEIGHTS)
+    assert np.array_equal(net.load(path)["task_0_weight"], WEIGHTS["task_0_weight"])
+    with pytest.raises(CheckpointError, match="damaged or of another version"):
+        net.load(path, "0" * 64)
+    net.save(path, {**WEIGHTS, "task_0_bias": np.zeros(3, np.float32)})
+    with pytest.raises(CheckpointError, match="other weights"):
+        net.load(path)
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(CheckpointError, match="holds no energy"):
+        net.load(path)
+    with pytest.raises(CheckpointError, match="no model file"):
+        net.load(tmp_path / "absent")

@@ -1,0 +1,174 @@
+"""Run folders: what they record, and that no damaged or foreign one is ever taken for good."""
+
+import json
+import shutil
+
+import jax
+import numpy as np
+import pytest
+
+from aloex.base.errors import CheckpointError, InputError
+from aloex.learning import RunFolder
+from toy import Toy, same, train
+
+CONFIG = {"batch_size": 8, "hidden": (8, 8), "num_steps": 100}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The state and the folder of a run with checkpoints at 10, 20, 30 and 40, one too many."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    return train(folder, 40), folder
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    """A copy of it to be damaged."""
+    return RunFolder(shutil.copytree(trained[1], tmp_path / "run"))
+
+
+def test_what_is_recorded(tmp_path):
+    RunFolder.create(tmp_path / "run", config=CONFIG, seed=3)
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert config == {**CONFIG, "hidden": [8, 8]} and about["seed"] == 3
+    assert about["versions"]["jax"] == jax.__version__
+    assert {"aloex", "equinox", "optax", "numpy", "python", "devices"} <= about["versions"].keys()
+
+
+def test_the_last_checkpoints_are_kept_and_nothing_else(run):
+    assert sorted(p.name for p in run.checkpoints.iterdir()) == [
+        "000000020",
+        "000000030",
+        "000000040",
+    ]
+
+
+def test_restore_gives_back_every_bit_and_the_functions(trained, run):
+    restored = run.restore(Toy().init())
+    assert same(restored, trained[0])
+    assert restored.key.dtype == trained[0].key.dtype
+    assert restored.function is jax.nn.sigmoid and restored.empty.shape == (3, 0)
+
+
+def test_existing_folder_needs_resume(run, tmp_path):
+    with pytest.raises(CheckpointError, match=r"exists already.*--resume.*another folder"):
+        RunFolder.create(run.path, config=CONFIG, seed=0)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="exists already"):
+        RunFolder.create(tmp_path / "file", config=CONFIG, seed=0)
+    (tmp_path / "empty").mkdir()
+    RunFolder.create(tmp_path / "empty", config=CONFIG, seed=0)
+
+
+def test_no_run_there(tmp_path):
+    with pytest.raises(CheckpointError, match=f"no run to resume in {tmp_path}"):
+        RunFolder.open(tmp_path, config=CONFIG, seed=0)
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        RunFolder.create(tmp_path / "run", config=CONFIG, seed=0).restore(Toy().init())
+
+
+@pytest.mark.parametrize(
+    ("change", "seed", "message"),
+    [
+        ({"batch_size": 9}, 0, "batch_size=8, but now batch_size=9"),
+        ({"hidden": (8, 9)}, 0, r"hidden=\[8, 8\], but now hidden=\[8, 9\]"),
+        ({"extra": 1}, 0, "extra='absent', but now extra=1"),
+        ({}, 1, "seed=0, but now seed=1"),
+    ],
+)
+def test_other_settings_are_another_run(tmp_path, change, seed, message):
+    RunFolder.create(tmp_path / "run", config=CONFIG, seed=0)
+    RunFolder.open(tmp_path / "run", config={**CONFIG, "num_steps": 200}, seed=0)
+    with pytest.raises(CheckpointError, match=message):
+        RunFolder.open(tmp_path / "run", config={**CONFIG, **change}, seed=seed)
+
+
+def test_damaged_or_unwritable_config(tmp_path):
+    run = RunFolder.create(tmp_path / "run", config=CONFIG, seed=0)
+    (run.path / "config.json").write_text('{"batch_')
+    with pytest.raises(CheckpointError, match=r"config\.json is damaged"):
+        RunFolder.open(run.path, config=CONFIG, seed=0)
+    with pytest.raises(InputError, match="plain JSON"):
+        RunFolder.create(tmp_path / "other", config={"function": len}, seed=0)
+    assert not (tmp_path / "other").exists()
+
+
+def files_of(run: RunFolder) -> list:
+    return sorted(p for p in run.checkpoint(40).rglob("*") if p.is_file())
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def change_a_byte(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", [cut, change_a_byte, lambda path: path.unlink()])
+def test_damage_to_any_file_is_found(trained, run, damage):
+    names = [p.relative_to(run.path) for p in files_of(run)]
+    assert len(names) > 3
+    for name in names:
+        if damage is change_a_byte and name.name == "manifest.json":
+            continue  # the byte may be one of the shapes: then it is another model's
+        whole = (run.path / name).read_bytes()
+        damage(run.path / name)
+        with pytest.raises(CheckpointError, match=r"000000040 is damaged.*fall back to step 30"):
+            run.restore(Toy().init())
+        (run.path / name).write_bytes(whole)
+    assert same(run.restore(Toy().init()), trained[0])
+
+
+def test_falling_back_from_a_damaged_checkpoint(trained, run):
+    cut(files_of(run)[0])
+    with pytest.raises(CheckpointError, match="damaged"):
+        train(run.path, 40, resume=True)
+    assert run.steps() == [20, 30, 40]  # nothing is deleted by itself
+    shutil.rmtree(run.checkpoint(40))
+    assert same(train(run.path, 40, resume=True), trained[0])
+    for step in (20, 30):
+        shutil.rmtree(run.checkpoint(step))
+    cut(files_of(run)[0])
+    with pytest.raises(CheckpointError, match="delete that folder to start again from step 0"):
+        train(run.path, 40, resume=True)
+
+
+def test_checkpoint_of_another_model(run):
+    with pytest.raises(
+        CheckpointError, match=r"another model: logits is float32\[4\] there and float32\[5\] here"
+    ):
+        run.restore(Toy().init(5))
+    with pytest.raises(CheckpointError, match=r"step is int32\[\] there and absent here"):
+        run.restore(Toy().init()._replace(step=None))
+    with pytest.raises(CheckpointError, match=r"function is absent there and float32\[2\] here"):
+        run.restore(Toy().init()._replace(function=jax.numpy.zeros(2)))
+
+
+def test_metrics_lose_what_came_after_the_step_and_half_a_line(tmp_path):
+    run = RunFolder.create(tmp_path / "run", config=CONFIG, seed=0)
+    run.truncate_metrics(0)  # no record yet
+    run.append_metrics([{"step": 5, "loss": 1.5}, {"step": 10, "loss": 1.25}])
+    run.append_metrics([{"step": 15, "loss": 1.0}])
+    whole = run.metrics_path.read_text()
+    with run.metrics_path.open("a") as file:
+        file.write('{"step": 20, "lo')
+    run.truncate_metrics(20)
+    assert run.metrics_path.read_text() == whole
+    run.truncate_metrics(10)
+    assert run.metrics_path.read_text() == "".join(whole.splitlines(keepends=True)[:2])
+    run.metrics_path.write_text("not a row\n" + whole)
+    with pytest.raises(CheckpointError, match=r"metrics\.jsonl is damaged"):
+        run.truncate_metrics(20)
+
+
+def test_an_unfinished_checkpoint_is_ignored(trained, run):
+    shutil.copytree(run.checkpoint(40), run.checkpoints / ".writing")
+    assert run.latest_step() == 40
+    for _ in range(2):  # a checkpoint may also be replaced
+        run.save_checkpoint(50, trained[0])
+    assert run.steps() == [30, 40, 50] and not (run.checkpoints / ".writing").exists()
+    assert np.array_equal(run.restore(Toy().init()).logits, trained[0].logits)

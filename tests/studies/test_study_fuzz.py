@@ -1,0 +1,304 @@
+"""The fuzzing study: trials that can be repeated, rows that add up, tests of rank by hand."""
+
+import shutil
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from aloex.apps.fuzz.campaign.campaign import Campaign
+from aloex.apps.fuzz.execute.executor import Executor
+from aloex.apps.fuzz.model.byte_model import KINDS, ByteModel, Settings
+from aloex.apps.fuzz.mutate.mutators import Uniform
+from aloex.apps.fuzz.target.build import AFL, Recipe, build
+from aloex.base.errors import InputError
+from studies import results
+from studies.fuzz import compare, page, study
+from studies.fuzz.rivals import aflpp, libfuzzer
+
+SEEDS = {"a": b"--------", "b": b"abcdefghijkl"}
+
+
+@pytest.fixture(scope="module")
+def target(stairs, tmp_path_factory):
+    """stairs.c with two seeds."""
+    folder = tmp_path_factory.mktemp("seeds")
+    for name, data in SEEDS.items():
+        (folder / name).write_bytes(data)
+    return replace(stairs, seeds=folder)
+
+
+def test_rows_of_a_study(target, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "CHUNK", 300)
+    out, told = tmp_path / "summary.json", []
+    todo = study.lines(["uniform", "libfuzzer"], (1, 2))
+    limits = {"trials": 2, "counts": (500, 100), "tell": told.append, "workers": 2}
+    study.make(target, todo, out, **limits)
+    rows = results.read(out)
+    assert len(told) == 2 * 3 and len(rows) == 2 * (2 * 2 * 2 + 2)
+
+    with Executor(target, workers=1) as alone:
+        alone.run(Uniform(seed=1, edits=(2,)).mutate(list(SEEDS.values()), 0, 500).inputs)
+        edges, features = alone.edges, alone.features
+        alone.run(list(SEEDS.values()))
+    key = {"method": "uniform", "edits": 2, "inputs": 500, "trial": 1}
+    mine = [row for row in rows if key.items() <= row.items()]
+    assert [row["edges"] for row in mine] == [edges, alone.edges]
+    assert [row["features"] for row in mine] == [features, alone.features]
+    assert [row["with_seeds"] for row in mine] == [False, True]
+
+    study.make(target, todo, out, **limits)
+    assert len(told) == 6  # all was there
+
+
+def test_a_trial_that_was_stopped_has_no_rows(target, tmp_path, monkeypatch):
+    """Stopped after the second of ten batches."""
+    whole, batches = Campaign._run_mutants, []
+
+    def batch(self, num_inputs):
+        whole(self, num_inputs)
+        batches.append(num_inputs)
+        if len(batches) == 2:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(Campaign, "_run_mutants", batch)
+    out, limits = tmp_path / "summary.json", {"trials": 1, "tell": print, "workers": 1}
+    with pytest.raises(KeyboardInterrupt):
+        study.make(target, [study.blind_line(100)], out, counts=(100, 1000), **limits)
+    assert len(batches) == 2 and not out.exists()
+
+
+def test_lines_of_a_model(target, tmp_path):
+    """Six modes; that a trial's laws were computed before changes nothing."""
+    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model.save(tmp_path / "m.safetensors", held_out=-2.0)
+    lines = lambda *modes: study.model_lines(tmp_path / "m.safetensors", 100, (2,), modes)
+    found = lines()
+    assert [line[:3] for line in found] == [
+        *(("masked", m, 2) for m in ("mixed", "place", "context")),
+        *(("masked", "best", 0), ("masked", "paper", 100), ("masked", "adaptive", 0)),
+    ]
+    assert [line.mode for line in lines("best", "place")] == ["best", "place"]
+    with pytest.raises(InputError, match="no mode 'worst'; choose of mixed, place, context, best"):
+        lines("worst")
+    assert set(study.LEARNED) == set(KINDS)
+    bench = study.Bench(target, workers=1)
+    edges = lambda line, trial: [row["edges"] for row in bench.run(line, trial, (100, 200))]
+    first = edges(found[0], 1)
+    assert edges(found[0], 0) != first and edges(found[0], 1) == first
+
+
+def test_the_union_of_libfuzzer_and_a_model(target, tmp_path):
+    """Half of the inputs each, what they cover joined; the time to learn is told."""
+    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model.save(tmp_path / "m.safetensors", held_out=-2.0, seconds=9.0)
+    union, best = study.model_lines(tmp_path / "m.safetensors", 100, modes=["union", "best"])
+    assert union[:3] == ("libfuzzer+masked", "union", 0)
+    (row,) = study.Bench(target, workers=1).run(union, 1, (301,))
+    assert row["training_seconds"] == 9.0 and row["held_out"] == -2.0
+    assert row["inputs"] == 301 and row["with_seeds"]
+    assert best.make is not None
+    with Executor(target, workers=1) as executor:
+        executor.run(list(SEEDS.values()))
+        executor.run(libfuzzer(target, 150, seed=2))
+        executor.run(best.make(1, 0).mutate(list(SEEDS.values()), 0, 151).inputs)
+        assert row["edges"] == executor.edges
+
+
+def test_seconds_with_those_to_learn():
+    row = lambda method, **more: {
+        **{"target": "t", "method": method, "mode": "m", "edits": 0, "inputs": 9},
+        **{"with_seeds": True, "seconds": 2.0, "edges": 5, **more},
+    }
+    rows = [row("uniform"), row("aloe", training_seconds=8.0), row("cd"), row("libfuzzer+cd")]
+    rows += [row("uniform", seconds=4.0), row("uniform", with_seeds=False, seconds=90.0)]
+    found = {key[0]: value for key, value in page._seconds(rows, "t", 9).items()}
+    assert found == {"uniform": 3.0, "aloe": 10.0}
+    assert len(page.figure(rows).axes) == 2
+
+
+def test_models_are_told_once_and_feedback_is_set_apart():
+    row = lambda method, mode, **more: {"target": "t", "method": method, "mode": mode, **more}
+    told = {"held_out": -1.5, "training_seconds": 7.0}
+    rows = [row("uniform", "plain"), row("aloe", "best", **told), row("aloe", "adaptive", **told)]
+    rows += [row("libfuzzer+aloe", "union", **told), row("aflpp", "feedback"), row("cd", "best")]
+    assert page._models(rows).splitlines()[2:] == ["| t | aloe | -1.50 | 7 |"]
+    kept = [r["method"] for r in compare.without_feedback(rows)]
+    assert kept == ["uniform", "aloe", "cd"]
+
+
+def test_the_page_in_the_docs_shows_the_committed_rows():
+    root = Path(__file__).parents[2]
+    rows = root / "results/fuzz/summary.json"
+    assert (root / "docs/fuzz_study.md").read_text() == page.render(results.read(rows))
+
+
+ALL = ("libpng", "openjpeg", "mpeg2dec")
+BEST, ADAPTIVE = ("aloe", "best"), ("aloe", "adaptive")
+UNIFORM, NUMBERS = ("uniform", "plain"), ("numbers", "plain")
+TWO = ("libpng", "openjpeg")
+RIVALS = [
+    ((method, "adaptive"), (rival, "feedback"), ALL)
+    for method in ("aloe", "masked", "blind")
+    for rival in ("libfuzzer", "aflpp")
+]
+AHEAD = [
+    *RIVALS,
+    (ADAPTIVE, BEST, ("libpng", "mpeg2dec")),
+    *((BEST, line, TWO) for line in (UNIFORM, NUMBERS, ("posmarg", "plain"))),
+    (BEST, ("rnn-ebm", "mixed"), ALL),
+    *(
+        (BEST, (method, mode), TWO)
+        for method in ("cd", "ade", "learn-and-fuzz")
+        for mode in ("mixed", "paper")
+    ),
+    (BEST, ("ade", "best"), TWO),
+    (NUMBERS, BEST, ("mpeg2dec",)),
+    *(
+        (UNIFORM, (method, "paper"), ("openjpeg", "mpeg2dec"))
+        for method in ("aloe", "cd", "ade", "learn-and-fuzz")
+    ),
+]
+LEVEL = [
+    *((ADAPTIVE, (method, "adaptive"), ALL) for method in ("masked", "blind")),
+    (ADAPTIVE, BEST, ("openjpeg",)),
+    *(
+        (BEST, (method, "best"), ALL)
+        for method in ("cd", "masked", "learn-and-fuzz", "aloe-window")
+    ),
+    (BEST, UNIFORM, ("mpeg2dec",)),
+    (("aloe", "mixed"), ("rnn-ebm", "mixed"), TWO),
+]
+
+
+@pytest.mark.parametrize(
+    "inputs, pairs, apart",
+    [(10_000, AHEAD, True), (10_000, LEVEL, False), (100_000, RIVALS, True)],
+)
+def test_what_the_text_claims_is_in_the_rows(inputs, pairs, apart):
+    """Of two lines: who is ahead (p < 0.05), and who is not told apart."""
+    rows = results.read(Path(__file__).parents[2] / "results/fuzz/summary.json")
+    for one, other, targets in pairs:
+        for target in targets:
+            found = compare.edges_of(rows, target, inputs)
+            best = compare.best_edits(found)
+            p_value, a12 = compare.versus(found[best[one]], found[best[other]])
+            assert (p_value < 0.05) == apart, (one, other, target, p_value)
+            assert a12 > 0.5 or not apart, (one, other, target)
+
+
+def test_what_the_text_claims_of_single_trials():
+    rows = results.read(Path(__file__).parents[2] / "results/fuzz/summary.json")
+    for target in ALL:
+        found = compare.edges_of(rows, target, 100_000)
+        least = min(found["aloe", "adaptive", 0])
+        others = [x for key, x in found.items() if key[1] not in ("adaptive", "feedback")]
+        assert least > max(map(max, others))
+        if target == "openjpeg":
+            assert max(found["blind", "adaptive", 0]) < least < max(found["masked", "adaptive", 0])
+    of = lambda method: {
+        row["trial"]: row["edges"]
+        for row in rows
+        if (row["target"], row["method"], row["mode"]) == ("libpng", method, "paper")
+        and (row["inputs"], row["with_seeds"]) == (10_000, True)
+    }
+    mean = lambda values: sum(values) / len(values)
+    cd, aloe = of("cd"), of("aloe")
+    gpu, cpu = ([cd[trial] for trial in trials] for trials in (range(5), range(5, 10)))
+    apart = abs(mean(cd.values()) - mean(aloe.values()))
+    assert abs(mean(gpu) - mean(cpu)) > apart
+
+
+def test_a_method_beside_all_others():
+    """Each other at its best line, p of the method's one mode; a target without it is left out."""
+    row = lambda method, mode, edges, target="t": {
+        **{"target": target, "method": method, "mode": mode, "edits": 0, "inputs": 9},
+        **{"with_seeds": True, "edges": edges},
+    }
+    rows = [row("aloe", "best", n) for n in (4, 5, 6)] + [row("aloe", "mixed", 99)]
+    rows += [row("cd", "best", n) for n in (1, 2, 3)] + [row("cd", "mixed", 1)]
+    rows += [row("uniform", "plain", 7), row("cd", "best", 5, target="u")]
+    assert compare.against(rows, 9, "aloe", "best").splitlines() == [
+        *("| 9 inputs | t |", "| --- | --- |", "| aloe | 5.0 (n 3) |"),
+        *("| uniform | 7.0 (n 1, p 0.5) |", "| cd | 2.0 (n 3, p 0.1) |"),
+    ]
+    assert compare.against(rows, 10, "aloe", "best") == ""
+    assert page.PValues(rows, 9)["cd best, aloe best"] == "p 0.1 on t"
+
+
+def test_the_share_that_passes_the_first_check(target):
+    """stairs.c turns away what is shorter than 8 bytes, which random bytes of 8 are not."""
+    bench = study.Bench(target, workers=1)
+    bench.before_check[:] = False
+    with Executor(target, workers=1) as executor:
+        executor.run([b"short"])
+        bench.before_check |= executor.seen > 0
+    assert bench.passing([b"", b"1234567", b"12345678", b"-" * 20]) == 0.5
+
+
+def test_libfuzzer_as_a_rival(target):
+    """It keeps its seeds and adds to them; it goes on after a crash."""
+    kept = libfuzzer(target, 200, seed=1)  # one in 60 crashes
+    assert set(SEEDS.values()) <= set(kept)
+    with Executor(target, workers=1) as executor:
+        executor.run(list(SEEDS.values()))
+        before = executor.edges
+        executor.run(kept)
+        assert executor.edges > before
+    with pytest.raises(InputError, match="has no libFuzzer binary"):
+        libfuzzer(replace(target, fuzzer=None), 10, seed=1)
+
+
+def test_aflpp_as_a_rival(target, tmp_path):
+    with pytest.raises(
+        InputError, match=r"not built for AFL\+\+; build it: aloex fuzz build .* --afl"
+    ):
+        aflpp(target, 10, seed=1)
+    if shutil.which(AFL) is None:
+        pytest.skip("AFL++ is missing: apt-get install afl++")
+    recipe = Recipe(name="stairs", folder=Path(__file__).parent, harness=["stairs.c"])
+    built = replace(build(recipe, tmp_path, afl=True), seeds=target.seeds)
+    kept = aflpp(built, 2000, seed=1)
+    assert set(SEEDS.values()) <= set(kept) and len(kept) > len(SEEDS)
+
+
+def test_bad_arguments(target, tmp_path):
+    with pytest.raises(InputError, match="no method 'afl'; choose of uniform"):
+        study.lines(["afl"])
+    with pytest.raises(InputError, match="numbers of inputs must be positive"):
+        study.make(target, [], tmp_path / "s", trials=1, counts=(0,))
+    with pytest.raises(InputError, match="at least one trial, got 0"):
+        study.make(target, [], tmp_path / "s", trials=0)
+    with pytest.raises(InputError, match="has no seeds"):
+        study.Bench(replace(target, seeds=None))
+
+
+def test_ranks_by_hand():
+    """All of the first are larger; half of the pairs; U's law for 3 and 3 has 20 orders."""
+    assert compare.versus([4, 5, 6], [1, 2, 3]) == pytest.approx((2 / 20, 1.0))
+    assert compare.versus([1, 2, 3], [4, 5, 6]).a12 == 0.0
+    assert compare.versus([1, 3], [1, 3]).a12 == 0.5
+
+
+def test_each_method_at_its_best_number_of_edits(tmp_path):
+    row = lambda method, edits, trial, edges: {
+        **{"target": "t", "method": method, "mode": "plain", "edits": edits, "inputs": 10},
+        **{"trial": trial, "with_seeds": True, "edges": edges},
+    }
+    numbers = {("a", 1): (5, 7), ("a", 3): (8, 10), ("b", 1): (1, 3), ("b", 3): (2, 2)}
+    rows = [
+        row(*key, trial, edges) for key, pair in numbers.items() for trial, edges in enumerate(pair)
+    ]
+    found = compare.edges_of(rows, "t", 10)
+    assert {k: np.mean(v) for k, v in found.items()}["a", "plain", 3] == 9
+    assert compare.best_edits(found) == {
+        ("a", "plain"): ("a", "plain", 3),
+        ("b", "plain"): ("b", "plain", 1),
+    }
+    results.save(tmp_path / "s.json", rows, study.KEYS)
+    table = compare.table(results.read(tmp_path / "s.json"), 10)
+    assert "| a, plain | 3 | 9.0 ± 1.0 | 2 |  |  |" in table
+    assert "| b, plain | 1 | 2.0 ± 1.0 | 2 | 0.33 | 0.00 |" in table
