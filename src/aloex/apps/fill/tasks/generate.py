@@ -22,7 +22,7 @@ from aloex.base.errors import InputError
 try:
     from numba import njit
 except ImportError:
-    raise InputError("making tasks needs numba; install it: pip install 'aloex[synth]'") from None
+    raise InputError("tasks are made by numba; install it: pip install 'aloex[networks]'") from None
 
 
 def compiled(function):

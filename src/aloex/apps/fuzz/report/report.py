@@ -4,42 +4,33 @@ report.html   the page             report.json   the numbers        curve.json  
 minimised/    a covering corpus    bugs.sarif    bugs.junit.xml
 """
 
-import base64
 import html
-import io
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
-
-from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from aloex.apps.fuzz.campaign import minimise
 from aloex.apps.fuzz.campaign.campaign import Campaign, read_input, writing_to
 from aloex.apps.fuzz.campaign.record import Record
 from aloex.apps.fuzz.campaign.status import speed
-from aloex.apps.fuzz.report import formats
+from aloex.apps.fuzz.report import charts, formats
 from aloex.base.files import write_file
 from aloex.base.html import html_page
 from aloex.base.provenance import provenance
 
-BLUE, GREY, ORANGE = "#2a6fbb", "#6b6b6b", "#e8871e"
-STYLE: Any = {"font.size": 10, "axes.titlesize": 11}
 CSS = "code { font-size: .85em; overflow-wrap: anywhere; }\n"
 BODY = """\
 <h1>Fuzzing {target}</h1>
 <p>{summary}</p>
 <h2>Coverage</h2>
-<img alt="edges over inputs and time" src="data:image/png;base64,{coverage}">
+{coverage}
 <p>An edge is a place in the control flow of the target; libFuzzer's <i>cov</i> counts the same. The
 dashed line is what the seeds cover. A curve that still rises on the right, where the scale of the
 inputs is logarithmic, has more to find.</p>
 <h2>What failed</h2>
 {bugs}
 <h2>What found something new</h2>
-<img alt="number and places of edits" src="data:image/png;base64,{found}">
+{found}
 <p>{reading}</p>
 <h2>Settings</h2>
 <table>{settings}</table>
@@ -106,14 +97,12 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
         f"{gained:,} more than the seeds; {numbers['minimised']} inputs cover "
         f"them all (minimised/). <b>{len(record.bugs)}</b> ways to fail were found."
     )
-    with rc_context(STYLE):
-        coverage, found = encode(draw_coverage(record)), encode(draw_found(record))
     body = BODY.format(
         target=html.escape(numbers["target"]),
         summary=summary,
-        coverage=coverage,
+        coverage=charts.coverage_chart(record),
         bugs=bug_table(record),
-        found=found,
+        found=charts.found_chart(record),
         reading="On the left, how many edits the mutants with new coverage had. On the right, "
         "where in the input their edits were; a mutant counts as one, shared between its edits. "
         "Each of them is in journal.jsonl, with its parent.",
@@ -137,50 +126,3 @@ def bug_table(record: Record) -> str:
         for bug, count in record.bugs.most_common()
     ]
     return f"<table>{head}{''.join(rows)}</table>"
-
-
-def draw_coverage(record: Record) -> Figure:
-    """Edges over inputs and over time."""
-    figure = Figure(figsize=(11.0, 3.6), layout="constrained")
-    points = [*record.curve, record.now]
-    for ax, name in zip(figure.subplots(1, 2, sharey=True), ("inputs", "seconds"), strict=True):
-        x = [getattr(point, name) for point in points]
-        ax.step(x, [point.edges for point in points], where="post", color=BLUE)
-        ax.axhline(record.edges_after(0), color=GREY, lw=1, ls="--")
-        ax.set(xlabel=name, title=f"edges over {name}")
-        hide_frame(ax)
-        if name == "inputs" and record.num_run > 0:
-            ax.set_xscale("log")
-            ax.set_xlim(1, record.num_run)
-    figure.axes[0].set_ylabel("edges")
-    return figure
-
-
-def draw_found(record: Record) -> Figure:
-    """How many edits mutants with new coverage have, and where."""
-    figure = Figure(figsize=(11.0, 2.9), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    mutants = [found["edits"] for found in record.found if found["number"] >= 0]
-    counts = sorted(Counter(map(len, mutants)).items())
-    numbers, heights = [str(edits) for edits, _ in counts], [count for _, count in counts]
-    left.bar(numbers, heights, color=BLUE, width=0.6)
-    left.set(xlabel="edits", ylabel="mutants", title="number of edits")
-    positions = [position for edits in mutants for position, _ in edits]
-    weights = [1 / len(edits) for edits in mutants for _ in edits]
-    right.hist(positions, bins=60, weights=weights, color=ORANGE)
-    right.set(xlabel="offset in the input", ylabel="mutants", title="where their edits were")
-    for ax in (left, right):
-        hide_frame(ax)
-    return figure
-
-
-def hide_frame(ax: Axes) -> None:
-    """Only the axes themselves."""
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def encode(figure: Figure) -> str:
-    """A picture to put into a page."""
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=160)
-    return base64.b64encode(file.getvalue()).decode()
