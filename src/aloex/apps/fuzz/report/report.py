@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -123,7 +124,7 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
         ),
         command=f"Made by <code>{html.escape(numbers['command'])}</code>",
     )
-    return html_page(f"Fuzzing {numbers['target']}", body, CSS)
+    return html_page(f"Fuzzing {numbers['target']}", Markup(body), CSS)
 
 
 def bug_table(record: Record) -> str:
