@@ -1,6 +1,17 @@
-"""The frame of the pages that the applications write: one file each, with nothing to load."""
+"""The pages that applications write: one HTML file each, with nothing to load.
 
-import html
+Templates are Jinja's. Every value is escaped unless it is `Markup`; a value that a template names
+and nobody gives is an error.
+
+>>> render("<p>{{ name }}: {{ '{:,}'.format(count) }}</p>", name="a < b", count=1000)
+Markup('<p>a &lt; b: 1,000</p>')
+"""
+
+import base64
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
 
 CSS = """\
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -11,12 +22,32 @@ td, th { padding: .3rem .8rem; text-align: left; vertical-align: top;
        border-bottom: 1px solid #ddd; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 """
+PAGE = """\
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title><style>
+{{ css }}</style></head><body>
+{{ body }}</body></html>
+"""
+
+ENVIRONMENT = Environment(
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+
+
+def render(template: str, **values: Any) -> Markup:
+    """The HTML that a template's text makes of the values."""
+    return Markup(ENVIRONMENT.from_string(template).render(**values))
 
 
 def html_page(title: str, body: str, css: str = "") -> str:
-    """A whole page; `css` are rules of its own."""
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{html.escape(title)}</title><style>\n{CSS}{css}</style></head><body>\n"
-        f"{body}</body></html>\n"
-    )
+    """A whole page. `body` is what `render` made; `css` are further rules."""
+    return str(render(PAGE, title=title, css=Markup(CSS + css), body=body))
+
+
+def png_source(png: bytes) -> str:
+    """A picture inside the page: what to write into the `src` of an `<img>`."""
+    return "data:image/png;base64," + base64.b64encode(png).decode()

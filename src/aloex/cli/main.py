@@ -1,10 +1,12 @@
 """The `aloex` command: its parts joined, and errors told as one clear line."""
 
 import sys
+from typing import NoReturn
 
 import typer
 
 from aloex.base.errors import AloexError, Stopped
+from aloex.base.extras import explain_missing
 from aloex.cli import core, demo, synthetic
 from aloex.cli.fill import solve as fill
 from aloex.cli.fuzz import commands as fuzz
@@ -40,5 +42,14 @@ def run(app: typer.Typer) -> None:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
     except AloexError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        _fail(error)
+    except ModuleNotFoundError as error:
+        missing = explain_missing(error)
+        if missing is None:
+            raise
+        _fail(missing)
+
+
+def _fail(error: Exception) -> NoReturn:
+    print(f"error: {error}", file=sys.stderr)
+    sys.exit(2)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from aloex.apps.synthetic import demo as demo_app
 from aloex.apps.synthetic import draw, evaluate
 from aloex.base.errors import InputError
 from aloex.cli import main
@@ -36,15 +37,15 @@ def demo(tmp_path_factory):
     """A short run and its report, with scores that need no measuring; the folder and the page."""
     out = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "DEMO", TINY)
-        patch.setattr(demo, "NUM_POINTS", 50)
-        patch.setattr(demo, "measure", lambda trained, **_: {"model": MODEL, "data": DATA})
+        patch.setattr(demo_app, "DEMO", TINY)
+        patch.setattr(demo_app, "NUM_POINTS", 50)
+        patch.setattr(demo_app, "measure", lambda trained, **_: {"model": MODEL, "data": DATA})
         coarse = draw.pixels(16, 1)
         patch.setattr(draw, "pixels", lambda: coarse)
         patch.setattr(evaluate, "_sweep", lambda key, f, x: x)
         few = evaluate.proposals("checkerboard", 2**10)
         patch.setattr(evaluate, "proposals", lambda name: few)
-        again = lambda steps: demo.run(out, data="checkerboard", num_steps=steps, seed=3)
+        again = lambda steps: demo_app.run(out, data="checkerboard", num_steps=steps, seed=3)
         page = again(4)
         yield out, page.read_text(), again
 
@@ -71,7 +72,7 @@ def test_the_report_shows_the_scores(demo):
 
 def test_without_a_bracket_its_lines_are_left_out():
     enumerated = {k: v for k, v in MODEL.items() if not k.startswith("ais")}
-    names = [row[0] for row in demo.nll_rows(enumerated | {"log_z_by": "enumeration"})]
+    names = [row[0] for row in demo_app.nll_rows(enumerated | {"log_z_by": "enumeration"})]
     assert names == ["floor", "NLL, log Z by enumeration", "NLL minus floor"]
 
 

@@ -1,7 +1,5 @@
 """The demo: learn one picture, measure how well, and leave a page with its pictures inside."""
 
-import base64
-import html
 import json
 import sys
 from pathlib import Path
@@ -17,7 +15,7 @@ from aloex.apps.synthetic.data import DataSet
 from aloex.apps.synthetic.train import Problem, metrics, train
 from aloex.apps.synthetic.trained import Trained, load
 from aloex.base.errors import require
-from aloex.base.html import html_page
+from aloex.base.html import html_page, png_source, render
 
 # What brought NLL closest to the floor in a minute and a half on two cores. Muon brings f closer
 # still, but so fast that q gives up editing.
@@ -35,14 +33,14 @@ SIZES = {"num_repeats": 5, "n": 2000}  # of MMD: half as many draws as in the st
 NUM_POINTS = 2000  # in a panel
 CSS = "td:first-child, th:first-child { width: 16rem; }\n"
 BODY = """\
-<h1>A picture learned from bits: {data}</h1>
+<h1>A picture learned from bits: {{ data }}</h1>
 <p>Points in the plane were turned into 32 bits each (16 per coordinate: a sign and a Gray code).
 From the bits alone, ALOE learned an energy <i>f</i> with <i>p(x) ~ exp f(x)</i>, and beside it a
 local search <i>q</i> that samples it: a start with independent bits, then edits of one bit at a
-time until it decides to stop. {steps:,} steps of {batch_size} fresh points took {seconds:.0f}
-seconds.</p>
+time until it decides to stop. {{ '{:,}'.format(steps) }} steps of {{ batch_size }} fresh points
+took {{ '%.0f' % seconds }} seconds.</p>
 <h2>What it learned</h2>
-<img alt="data, true and learned density, samples, searches" src="data:image/png;base64,{picture}">
+<img alt="data, true and learned density, samples, searches" src="{{ picture }}">
 <p>Both densities have the same colours. Samples of f are draws of the energy model itself; samples
 of q come from the local search alone, which lags behind f after so short a training. In the last
 panel, some of the searches with the longest way: a ring where q0 begins, a line per edited bit (an
@@ -50,20 +48,20 @@ edit can be a long jump, since the first bits of a coordinate count most), a dot
 <h2>How good is it?</h2>
 <table><tr><th>number</th><th class=n>value</th><th class=n>standard error</th>
 <th>what it says</th></tr>
-{nll}</table>
+{{ nll }}</table>
 <table><tr><th>MMD between data and</th><th class=n>value × 10⁴</th><th class=n>standard error</th>
 <th>what it says</th></tr>
-{mmd}</table>
+{{ mmd }}</table>
 <p>NLL is minus the log likelihood of fresh data, in nats per point. MMD (squared, with the kernel
 exp(-Hamming distance / 10)) measures how different two sets of samples are; it can fall below 0 by
 chance.</p>
 <h2>How it searches</h2>
-<img alt="number of edits, and a search bit by bit" src="data:image/png;base64,{search}">
-<p>On the left, how many edits the searches make: {edits:.2f} on average. On the right, a long one:
-each row is the state after one more edit, with the bit that it flipped in a frame.</p>
+<img alt="number of edits, and a search bit by bit" src="{{ search }}">
+<p>On the left, how many edits the searches make: {{ '%.2f' % edits }} on average. On the right, a
+long one: each row is the state after one more edit, with the bit that it flipped in a frame.</p>
 <h2>How training went</h2>
-<img alt="training curves" src="data:image/png;base64,{curves}">
-<p>{reading}</p>
+<img alt="training curves" src="{{ curves }}">
+<p>{{ reading }}</p>
 """
 
 
@@ -100,8 +98,9 @@ def write_report(out: Path, trained: Trained, scores: dict[str, Any], rows: list
             "curves": curves(rows),
         }
         encoded = {name: _encode(out / f"{name}.png", pictures[name]) for name in pictures}
-    body = BODY.format(
-        data=html.escape(trained.about.data),
+    body = render(
+        BODY,
+        data=trained.about.data,
         steps=trained.settings.num_steps,
         batch_size=trained.settings.config.batch_size,
         seconds=trained.about.train_seconds,
@@ -220,13 +219,17 @@ def mmd_rows(row: dict[str, Any], data: dict[str, Any]) -> list[tuple[str, str, 
     ]
 
 
+ROWS = """\
+{% for name, value, error, says in rows %}
+<tr><td>{{ name }}</td><td class=n>{{ value }}</td><td class=n>{{ error }}</td>
+<td>{{ says }}</td></tr>
+{% endfor %}
+"""
+
+
 def _table(rows: list[tuple[str, str, str, str]]) -> str:
-    return "".join(
-        f"<tr><td>{html.escape(name)}</td><td class=n>{value}</td><td class=n>{error}</td>"
-        f"<td>{html.escape(says)}</td></tr>\n"
-        for name, value, error, says in rows
-    )
+    return render(ROWS, rows=rows)
 
 
 def _encode(path: Path, figure: Figure) -> str:
-    return base64.b64encode(draw.save(figure, path).read_bytes()).decode()
+    return png_source(draw.save(figure, path).read_bytes())

@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from aloex.apps.fuzz.campaign import minimise
 from aloex.apps.fuzz.campaign.campaign import Campaign, read_input, writing_to
 from aloex.apps.fuzz.campaign.record import Record
@@ -112,7 +114,7 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
         ),
         command=f"Made by <code>{html.escape(numbers['command'])}</code>",
     )
-    return html_page(f"Fuzzing {numbers['target']}", body, CSS)
+    return html_page(f"Fuzzing {numbers['target']}", Markup(body), CSS)
 
 
 def bug_table(record: Record) -> str:
