@@ -1,5 +1,6 @@
 """The wheel, installed into an empty environment away from the checkout: small, and it works."""
 
+import os
 import subprocess
 import sys
 import venv
@@ -43,7 +44,7 @@ def done(*command, cwd: Path, status: int = 0) -> str:
     result = subprocess.run(
         list(map(str, command)),
         cwd=cwd,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home())},  # without this checkout's paths
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
         capture_output=True,
         text=True,
         timeout=600,
