@@ -91,7 +91,8 @@ def small(tmp_path, monkeypatch):
 @pytest.fixture
 def small_study(monkeypatch):
     """Networks and samples of small sizes for `aloex synthetic`."""
-    sizes = {"f_hidden": (8,), "q_hidden": (8,), "q0_hidden": (8,), "q0_head": 8, "batch_size": 8}
+    sizes = {"f_hidden": (8,), "q_hidden": (8,), "q0_hidden": (8,), "q0_head": 8}
+    sizes |= {"batch_size": 8, "max_edits": 2}
     for name, size in sizes.items():
         monkeypatch.setitem(methods.QUICK, name, size)
     whole, few = evaluate.evaluate, {"num_repeats": 2, "n": 20, "estimate": True}

@@ -13,7 +13,7 @@ def demo(
     data: Annotated[
         DataName, typer.Option(help=help_with_choices("The picture to learn.", DataName))
     ] = DataName.PINWHEEL,
-    steps: Annotated[int, typer.Option(help="Training steps.")] = 4000,
+    steps: Annotated[int, typer.Option(help="Training steps.")] = 3000,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
 ) -> None:
     """Learn a picture from 32 bits a point and report how well: two to three minutes on two cores.
