@@ -21,10 +21,10 @@ BASE = [("base", "errors, files, locks, signals, progress, pages: no JAX")]
 APPS = {
     "fuzz": [["report"], ["campaign"], ["mutate", "execute"], ["model", "target"], ["inputs"]],
     "fill": [["fill"], ["tables", "energy", "networks"], ["space", "tasks"], ["language"]],
-    "synthetic": [["demo, draw"], ["train, evaluate"], ["methods"], ["data, floor"]],
+    "synthetic": [["demo, draw"], ["train, evaluate"], ["methods"], ["data, density"]],
 }
 STUDIES = ["studies/", "tables, figures, pages;", "python -m studies.NAME ...;", "not in the wheel"]
-WITH_JAX = {"model", "networks", "demo, draw", "train, evaluate", "methods", "data, floor"}
+WITH_JAX = {"model", "networks", "demo, draw", "train, evaluate", "methods", "data, density"}
 JAX, LIGHT, ROOF, INK = "#dbe7f5", "#e2f0e0", "#f3e6d3", "#222222"
 WIDTH, STOREY, GAP = 760, 34, 6
 SIDE = 200  # of the column on the right
