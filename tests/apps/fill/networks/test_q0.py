@@ -15,22 +15,9 @@ from aloex.apps.fill.networks.programs.host import find_gaps
 from aloex.apps.fill.networks.train import feed, train
 from aloex.apps.fill.networks.train.feed import Batcher
 from aloex.base.errors import CheckpointError, InputError
-from aloex.nets import recurrent
 from stats import compiled, randomised
 
 SETTINGS = {name: {"kind": "q0", "model": name, "size": "tiny"} for name in q0.KINDS}
-
-
-def test_the_gradient_of_an_lstm_is_that_of_its_loop():
-    rng = np.random.default_rng(0)
-    with jax.enable_x64(True):
-        gates, w_rec = (jnp.asarray(rng.normal(size=s)) for s in ((3, 5, 16), (4, 16)))
-        value = lambda recur: lambda gates, w: jnp.sum(jnp.sin(recur(gates, w)))
-        loop = lambda gates, w: recurrent._recur(gates, w)[0]
-        grads = [jax.grad(value(f), argnums=(0, 1))(gates, w_rec) for f in (recurrent.recur, loop)]
-    for ours, plain in zip(*grads, strict=True):
-        # The state c stays in float32, so this is its precision.
-        np.testing.assert_allclose(ours, plain, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", q0.KINDS)
