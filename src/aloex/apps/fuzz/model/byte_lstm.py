@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from aloex.apps.fuzz.model.byte_law import ByteLaw, Settings
 from aloex.apps.fuzz.model.contexts import HOLE, PLACE, REACH, WINDOW, hide, place
-from aloex.nets import Linear
+from aloex.nets import Linear, lstm_cell
 
 SEEN = 8
 
@@ -61,9 +61,7 @@ class ByteLSTM(ByteLaw):
             (h, c), total = carry
             found = self._log_probs((h, c))[jnp.minimum(symbol, HOLE - 1)]
             gates = where + self.symbols[symbol] + self.recurrent(h)
-            i, f, g, o = jnp.split(gates, 4)
-            c = jax.nn.sigmoid(f + 1) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-            h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            h, c = lstm_cell(gates, c, forget_bias=1.0)
             return ((h, c), total + jnp.where(symbol == HOLE, 0, found)), None
 
         return step
