@@ -10,7 +10,11 @@ import safetensors.numpy
 from aloex.base.errors import AloexError, CheckpointError
 from aloex.base.weights import read_weights, write_weights
 
-ARRAYS = {"a.weight": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.zeros((0, 2), np.int8)}
+ARRAYS = {
+    "a.weight": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "empty": np.zeros((0, 2), np.int8),
+    "scalar": np.array(3, np.int32),
+}
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -19,7 +23,8 @@ def test_what_is_written_is_read(tmp_path):
     arrays, settings = read_weights(path)
     assert settings == {"size": [1, 2], "name": "x"} and arrays.keys() == ARRAYS.keys()
     for name, array in ARRAYS.items():
-        assert arrays[name].dtype == array.dtype and np.array_equal(arrays[name], array)
+        assert arrays[name].dtype == array.dtype and arrays[name].shape == array.shape
+        assert np.array_equal(arrays[name], array)
     first = path.read_bytes()
     write_weights(path, ARRAYS, settings)
     assert path.read_bytes() == first  # the same weights make the same file

@@ -33,7 +33,7 @@ def _pack(arrays: dict[str, np.ndarray], settings: dict[str, Any]) -> bytes:
         raise ValueError(f"{HASH} is the name of the hash; give the setting another name")
     # The hash comes first, so that the first blank in the file is its own.
     metadata = {METADATA: json.dumps({HASH: BLANK, **settings})}
-    plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     content = safetensors.numpy.save(plain, metadata=metadata)
     return content.replace(BLANK.encode(), hashlib.sha256(content).hexdigest().encode(), 1)
 
