@@ -25,7 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from aloex import energies, exact, kernels, proposals, samplers, spaces
-from aloex.learning.aloe import ALOE, State
+from aloex.learning.aloe import ALOE, ALOEState
 from studies.results import save
 
 RESULTS = Path(__file__).parents[2] / "results" / "speed"
@@ -70,7 +70,7 @@ class Ours:
         self.arrays, static = eqx.partition(state, eqx.is_array)
 
         def step(key, arrays):
-            state: State = eqx.combine(arrays, static)
+            state: ALOEState = eqx.combine(arrays, static)
             if num_problems == 1:
                 state, info = aloe.step(key, state, x)
             else:

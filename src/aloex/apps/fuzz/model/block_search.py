@@ -83,6 +83,6 @@ def with_edits(
     """A search from q0, whose editor and stop policy are given what readers make of z."""
     sizes: dict[str, Any] = {"hidden": (hidden,), "cond_dim": hidden}
     editor = PositionValue(space, **sizes, key=keys[0])
-    stop = Stop(space, **sizes, max_prob=MAX_STOP, key=keys[2])
+    stop = Stop(space, **sizes, max_stop_prob=MAX_STOP, key=keys[2])
     read = lambda key: reader(hidden, key=key)
     return LocalSearch(q0, Given(editor, read(keys[1])), Given(stop, read(keys[3])), max_edits)

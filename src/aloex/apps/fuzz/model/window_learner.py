@@ -20,7 +20,7 @@ from aloex.samplers import LocalSearch
 class State(NamedTuple):
     """All that training carries from step to step."""
 
-    whole: aloe.State
+    whole: aloe.ALOEState
     opt_given: PyTree
 
 
@@ -54,7 +54,7 @@ class WholeAndGiven(eqx.Module):
         """One step on either part."""
         (key_whole, key_given), n = jax.random.split(key), self.num_whole
         whole, info = self.whole.step(key_whole, state.whole, x[:n], z[:n])
-        given = pcd.State(whole.f, whole.ema_f, state.opt_given, None, whole.step)
+        given = pcd.CDState(whole.f, whole.ema_f, state.opt_given, None, whole.step)
         given, info_given = self.given.step(key_given, given, x[n:], z[n:])
         whole = whole._replace(f=given.f, ema_f=given.ema_f)
         losses = info_given.f_loss, info.f_loss, info.q_loss, info.num_edits
