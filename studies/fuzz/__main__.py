@@ -51,8 +51,7 @@ def study(
     ),
 ) -> None:
     """Compare methods: what do as many inputs of each cover? May be stopped and repeated."""
-    from aloex.apps.fuzz.mutate import numbers
-    from aloex.apps.fuzz.target.target import Target
+    from aloex.apps.fuzz.target import Target
     from studies.fuzz import rivals
     from studies.fuzz import study as comparison
     from studies.fuzz.compare import table
@@ -60,7 +59,7 @@ def study(
 
     sweep = listed(edits, "--edits", whole_or_share)
     counts = listed(inputs, "--inputs")
-    wanted = method or [*numbers.MUTATORS, *rivals.RIVALS, "blind"]
+    wanted = method or [*comparison.MUTATORS, *rivals.RIVALS, "blind"]
     by_model = [name for name in wanted if name in comparison.LEARNED]
     if by_model and models is None:
         raise InputError(f"{by_model[0]} needs --models FOLDER, with what aloex fuzz learn wrote")

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import jax
 
-from aloex.apps.fuzz.execute.executor import Executor
-from aloex.apps.fuzz.model import byte_model
-from aloex.apps.fuzz.mutate import learned
-from aloex.apps.fuzz.mutate.mutators import Uniform
-from aloex.apps.fuzz.mutate.resample import BATCH, Resample
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.model import load_model
+from aloex.apps.fuzz.mutate import Uniform
+from aloex.apps.fuzz.mutate.with_model import Resample, learned
+from aloex.apps.fuzz.mutate.with_model.resample import BATCH
+from aloex.apps.fuzz.target import Target
 from aloex.base.errors import require
 from aloex.nets import on_cpu
 from studies.results import save
@@ -56,9 +56,9 @@ def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dic
 
 def makers(model_path: Path, seeds: list[bytes]) -> list[dict]:
     """`exact` and `table`."""
-    law = byte_model.load(model_path)
+    law = load_model(model_path)
     exact, singly = Resample(law, edits=EDITS), Resample(law, edits=EDITS, side_by_side=1)
-    uniform, table = Uniform(edits=EDITS), learned.learned(law, edits=EDITS)
+    uniform, table = Uniform(edits=EDITS), learned(law, edits=EDITS)
     table.mutate(seeds, 0, 20_000)  # most laws that will be asked for
     of = lambda mutator: lambda start, n: mutator.mutate(seeds, start, n)
     n = 2048 if on_cpu() else 4 * BATCH

@@ -9,12 +9,15 @@ import jax
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.campaign.campaign import Campaign
-from aloex.apps.fuzz.execute.executor import Executor
-from aloex.apps.fuzz.model.byte_model import KINDS, ByteModel, Settings
+from aloex.apps.fuzz.campaign import Campaign
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.model import KINDS, ModelSettings
+from aloex.apps.fuzz.model.byte_predictor import BytePredictor
 from aloex.apps.fuzz.mutate.mutators import Uniform
-from aloex.apps.fuzz.target.build import AFL, Recipe, build
+from aloex.apps.fuzz.target import TargetRecipe, build_target
+from aloex.apps.fuzz.target.build import AFL
 from aloex.base.errors import InputError
+from fuzz_targets import HERE
 from studies import results
 from studies.fuzz import compare, page, study
 from studies.fuzz.rivals import aflpp, libfuzzer
@@ -73,7 +76,7 @@ def test_a_trial_that_was_stopped_has_no_rows(target, tmp_path, monkeypatch):
 
 def test_lines_of_a_model(target, tmp_path):
     """Six modes; that a trial's laws were computed before changes nothing."""
-    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model = BytePredictor(ModelSettings(hidden=4, embed_dim=2), key=jax.random.key(0))
     model.save(tmp_path / "m.safetensors", held_out=-2.0)
     lines = lambda *modes: study.model_lines(tmp_path / "m.safetensors", 100, (2,), modes)
     found = lines()
@@ -93,7 +96,7 @@ def test_lines_of_a_model(target, tmp_path):
 
 def test_the_union_of_libfuzzer_and_a_model(target, tmp_path):
     """Half of the inputs each, what they cover joined; the time to learn is told."""
-    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model = BytePredictor(ModelSettings(hidden=4, embed_dim=2), key=jax.random.key(0))
     model.save(tmp_path / "m.safetensors", held_out=-2.0, seconds=9.0)
     union, best = study.model_lines(tmp_path / "m.safetensors", 100, modes=["union", "best"])
     assert union[:3] == ("libfuzzer+masked", "union", 0)
@@ -259,8 +262,8 @@ def test_aflpp_as_a_rival(target, tmp_path):
         aflpp(target, 10, seed=1)
     if shutil.which(AFL) is None:
         pytest.skip("AFL++ is missing: apt-get install afl++")
-    recipe = Recipe(name="stairs", folder=Path(__file__).parent, harness=["stairs.c"])
-    built = replace(build(recipe, tmp_path, afl=True), seeds=target.seeds)
+    recipe = TargetRecipe(name="stairs", folder=HERE, harness=["stairs.c"])
+    built = replace(build_target(recipe, tmp_path, afl=True), seeds=target.seeds)
     kept = aflpp(built, 2000, seed=1)
     assert set(SEEDS.values()) <= set(kept) and len(kept) > len(SEEDS)
 
