@@ -65,11 +65,11 @@ def lines(methods: Iterable[str], sweep: Sequence[int | float] = SWEEP) -> list[
     return found
 
 
-def blind_line(max_len: int) -> Line:
+def no_model_line(max_len: int) -> Line:
     """The line of the mutator that learns from what it covers, without a model."""
     from aloex.apps.fuzz.mutate.adaptive import Adaptive
 
-    return Line("blind", "adaptive", 0, lambda seed, _: Adaptive(seed=seed, max_len=max_len))
+    return Line("no-model", "adaptive", 0, lambda seed, _: Adaptive(seed=seed, max_len=max_len))
 
 
 def model_lines(

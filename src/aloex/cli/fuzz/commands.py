@@ -122,9 +122,9 @@ def run(
     mutator: Annotated[
         str,
         typer.Option(
-            help="adaptive: learns from what it covers, with --model or without; uniform; posmarg: "
-            "bytes of other seeds; numbers: changed as such; learned: by --model; best: too, with "
-            "settings by what the model knows; resample: too, byte after byte."
+            help="adaptive: learns from what it covers, with --model or without; uniform; "
+            "other-seed: bytes of other seeds; numbers: changed as such; learned: by --model; "
+            "best: too, with settings by what the model knows; resample: too, byte after byte."
         ),
     ] = "adaptive",
     model: Annotated[Path | None, typer.Option(help="What aloex fuzz learn wrote.")] = None,

@@ -308,8 +308,8 @@ def test_lines_of_the_study(stairs, tmp_path):
         tmp_path / "m.safetensors"
     )
     of_model = study.model_lines(tmp_path / "m.safetensors", target.max_len, modes=["adaptive"])
-    lines = [study.blind_line(target.max_len), *of_model]
-    assert [line[:3] for line in lines] == [("blind", "adaptive", 0), ("masked", "adaptive", 0)]
+    lines = [study.no_model_line(target.max_len), *of_model]
+    assert [line[:3] for line in lines] == [("no-model", "adaptive", 0), ("masked", "adaptive", 0)]
     bench = study.Bench(target, workers=1)
     for line in lines:
         first, again = ([r["edges"] for r in bench.run(line, 1, (150, 400))] for _ in range(2))
@@ -329,4 +329,4 @@ def test_from_the_command_line(stairs, tmp_path):
         assert done.exit_code == 0, done.output
         assert f"inputs: {inputs} mutants of 1 seeds" in done.output
     settings = json.loads((tmp_path / "out/journal.jsonl").read_text().splitlines()[0])["settings"]
-    assert settings["batch"] == 100 and settings["arms"]["law"] == ["uniform", "posmarg"]
+    assert settings["batch"] == 100 and settings["arms"]["law"] == ["uniform", "other-seed"]

@@ -169,7 +169,7 @@ def test_the_command(stairs, tmp_path, monkeypatch):
         ((), "library has no seeds; name a folder of inputs: --seeds FOLDER"),
         (
             (*seeds, "--mutator", "worst"),
-            "must be one of uniform, posmarg, numbers, learned, best, resample, adaptive, got",
+            "must be one of uniform, other-seed, numbers, learned, best, resample, adaptive, got",
         ),
         ((*seeds, "--repair", "zip"), "--repair must be one of png, got 'zip'"),
         ((*seeds, "--edits", "1,x"), "--edits must be numbers such as 10 or 1,3,10, got '1,x'"),
@@ -184,10 +184,10 @@ def test_the_command(stairs, tmp_path, monkeypatch):
     ):
         assert error in str(call(*words).exception)
     shutil.rmtree(tmp_path / "runs")
-    done = call(*seeds, "--mutator", "posmarg", "--inputs", "1000", "--edits", "2", "--no-grow")
+    done = call(*seeds, "--mutator", "other-seed", "--inputs", "1000", "--edits", "2", "--no-grow")
     assert done.exit_code == 0
     assert "inputs: 1000 mutants of 1 seeds" in done.stdout
-    out = tmp_path / "runs/library-posmarg"
+    out = tmp_path / "runs/library-other-seed"
     assert read(out / "report.json")["settings"]["grow"] is False
     once = tmp_path / "once"
     with Campaign(
@@ -201,5 +201,5 @@ def test_the_command(stairs, tmp_path, monkeypatch):
         campaign.run(num_inputs=1000)
     names = lambda folder: sorted(path.name for path in (folder / "corpus").iterdir())
     assert names(out) == names(once)
-    ended = call(*seeds, "--mutator", "posmarg", "--seconds", "0", "--edits", "2", "--no-grow")
+    ended = call(*seeds, "--mutator", "other-seed", "--seconds", "0", "--edits", "2", "--no-grow")
     assert "inputs: 1000 mutants" in ended.stdout  # there were more seconds than 0

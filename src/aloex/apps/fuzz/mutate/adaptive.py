@@ -52,7 +52,7 @@ BATCH = 100  # mutants from one lesson to the next
 MAX_PLACES = 512  # that a model looks at in each input, to find numbers
 EXPLORE = 0.1  # share of choices that are uniform: what pays changes as coverage grows
 LEVELS, TEMPERATURES = (0.0, 0.5, 1.0), (1.0, 3.0)
-BLIND = {"uniform": other_byte, "posmarg": byte_of_another}
+BLIND = {"uniform": other_byte, "other-seed": byte_of_another}
 
 POINTS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))  # mutants, to learn again after
 
@@ -91,7 +91,7 @@ class Adaptive:
     """See the top of this file; it learns best after every `batch` mutants.
 
     Args:
-        model: chooses bytes, beside `uniform` and `posmarg`; none if None.
+        model: chooses bytes, beside `uniform` and `other-seed`; none if None.
         places: of an input, where its numbers may be.
         relearn: how the model is learned again; never if None.
         seed: of all randomness.

@@ -94,7 +94,7 @@ class EditsAndNumbers(RandomEdits):
 
 
 Numbers = partial(EditsAndNumbers, other_byte)
-MUTATORS = {"uniform": Uniform, "posmarg": Posmarg, "numbers": Numbers}  # all without a model
+MUTATORS = {"uniform": Uniform, "other-seed": Posmarg, "numbers": Numbers}  # all without a model
 
 
 def change_numbers(
