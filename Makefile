@@ -38,9 +38,9 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 
 bench: .venv/bench
-	$(BIN)/python -m studies.speed.speed
-	$(BIN)/python -m studies.speed.speed --scaling
-	$(BIN)/python -m studies.speed.page
+	$(BIN)/python -m studies.speed compare
+	$(BIN)/python -m studies.speed scaling
+	$(BIN)/python -m studies.speed page
 
 venv: .venv/ready
 

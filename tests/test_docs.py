@@ -126,9 +126,3 @@ def test_files_and_tests_of_the_paper_to_code_page_are_there():
 def test_a_wrong_name_does_not_resolve():
     with pytest.raises(AttributeError):
         resolve("aloex.samplers.Nothing")
-
-
-def test_speed_page_shows_the_committed_results():
-    from studies.speed.page import render
-
-    assert (ROOT / "docs" / "speed.md").read_text() == render()

@@ -21,13 +21,11 @@ from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.execute import Executor
 from aloex.apps.fuzz.inputs import Outcomes
 from aloex.apps.fuzz.mutate import (
+    PLAIN_MUTATORS,
     Adaptive,
     AdaptiveMutator,
-    ByteOfOtherSeed,
     Mutator,
-    Numbers,
     RandomEdits,
-    Uniform,
 )
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import require
@@ -44,7 +42,6 @@ UNION = "union"  # half of the inputs by libFuzzer, half by `best`, each on its 
 NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check
 NUM_CHECKED = 1000  # mutants of which it is told how many pass it
 CHUNK = 10_000  # mutants in memory
-MUTATORS = {"uniform": Uniform, "posmarg": ByteOfOtherSeed, "numbers": Numbers}
 
 Make = Callable[[int, int | float], Mutator]  # from the trial's seed and the number of edits
 Row = dict[str, Any]
@@ -64,19 +61,19 @@ def lines(methods: Iterable[str], sweep: Sequence[int | float] = SWEEP) -> list[
     """The lines of methods by name: the mutators for every number of edits, the rivals once."""
     found = []
     for name in methods:
-        known = ", ".join([*MUTATORS, *RIVALS])
-        require(name in MUTATORS or name in RIVALS, f"no method {name!r}; choose of {known}")
+        known = ", ".join([*PLAIN_MUTATORS, *RIVALS])
+        require(name in PLAIN_MUTATORS or name in RIVALS, f"no method {name!r}; choose of {known}")
         if name in RIVALS:
             found.append(Line(name, "feedback", 0))
         else:
-            make = lambda seed, edits, name=name: MUTATORS[name](seed=seed, edits=(edits,))
+            make = lambda seed, edits, name=name: PLAIN_MUTATORS[name](seed=seed, edits=(edits,))
             found += [Line(name, "plain", edits, make) for edits in sweep]
     return found
 
 
-def blind_line(max_len: int) -> Line:
+def no_model_line(max_len: int) -> Line:
     """The line of the mutator that learns from what it covers, without a model."""
-    return Line("blind", "adaptive", 0, lambda seed, _: Adaptive(seed=seed, max_len=max_len))
+    return Line("no-model", "adaptive", 0, lambda seed, _: Adaptive(seed=seed, max_len=max_len))
 
 
 def model_lines(

@@ -1,16 +1,11 @@
 """How fast mutants of the libpng seeds are made and run, 100 edits each, against simple peers.
 
-    aloex fuzz build libpng
-    aloex fuzz learn build/targets/libpng/seeds --method aloe --out model.safetensors
-    python -m studies.speed.fuzz model.safetensors
-
 `exact` draws edits one after the other, each given all around it; its peer does the same for one
 file at a time. `table` draws them from laws computed once; its peer draws them uniformly. Ours and
 the peer take turns, and the ratio is that of the medians. On a machine without a GPU the executor
-is timed too, against a loop of processes that take one input each. Rows go to results/speed.
+is timed too, against a loop of processes that take one input each.
 """
 
-import argparse
 import statistics
 import subprocess
 import tempfile
@@ -30,7 +25,6 @@ from aloex.base.errors import require
 from aloex.nets import on_cpu
 from studies.results import save
 
-RESULTS = Path(__file__).parents[2] / "results" / "speed"
 EDITS = (100,)
 BLOCKS = 5
 
@@ -95,17 +89,14 @@ def executor(target: Target, seeds: list[bytes]) -> dict:
         return {"case": "executor", **alternate(rate(run, 20_000), rate(singly, 20))}
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
+def compare(model: Path, out: Path) -> None:
+    """All cases of this machine, into fuzz.json."""
     target = Target.load("libpng")
     seeds = target.read_seeds()
-    rows = makers(arguments.model, seeds)
+    rows = makers(model, seeds)
     if on_cpu():
         rows.append(executor(target, seeds))
     device = "cpu, 2 cores" if on_cpu() else jax.devices()[0].device_kind
     rows = [{**row, "device": device, "seed": 0} for row in rows]
     print(*rows, sep="\n")
-    save(arguments.out / "fuzz.json", rows, keys=("case", "device", "method"))
+    save(out / "fuzz.json", rows, keys=("case", "device", "method"))

@@ -70,7 +70,7 @@ def test_a_trial_that_was_stopped_has_no_rows(target, tmp_path, monkeypatch):
     monkeypatch.setattr(Campaign, "_run_mutants", batch)
     out, limits = tmp_path / "summary.json", {"trials": 1, "tell": print, "workers": 1}
     with pytest.raises(KeyboardInterrupt):
-        study.make(target, [study.blind_line(100)], out, counts=(100, 1000), **limits)
+        study.make(target, [study.no_model_line(100)], out, counts=(100, 1000), **limits)
     assert len(batches) == 2 and not out.exists()
 
 
@@ -139,82 +139,6 @@ def test_the_page_in_the_docs_shows_the_committed_rows():
     assert (root / "docs/fuzz_study.md").read_text() == page.render(results.read(rows))
 
 
-ALL = ("libpng", "openjpeg", "mpeg2dec")
-BEST, ADAPTIVE = ("aloe", "best"), ("aloe", "adaptive")
-UNIFORM, NUMBERS = ("uniform", "plain"), ("numbers", "plain")
-TWO = ("libpng", "openjpeg")
-RIVALS = [
-    ((method, "adaptive"), (rival, "feedback"), ALL)
-    for method in ("aloe", "masked", "blind")
-    for rival in ("libfuzzer", "aflpp")
-]
-AHEAD = [
-    *RIVALS,
-    (ADAPTIVE, BEST, ("libpng", "mpeg2dec")),
-    *((BEST, line, TWO) for line in (UNIFORM, NUMBERS, ("posmarg", "plain"))),
-    (BEST, ("rnn-ebm", "mixed"), ALL),
-    *(
-        (BEST, (method, mode), TWO)
-        for method in ("cd", "ade", "learn-and-fuzz")
-        for mode in ("mixed", "paper")
-    ),
-    (BEST, ("ade", "best"), TWO),
-    (NUMBERS, BEST, ("mpeg2dec",)),
-    *(
-        (UNIFORM, (method, "paper"), ("openjpeg", "mpeg2dec"))
-        for method in ("aloe", "cd", "ade", "learn-and-fuzz")
-    ),
-]
-LEVEL = [
-    *((ADAPTIVE, (method, "adaptive"), ALL) for method in ("masked", "blind")),
-    (ADAPTIVE, BEST, ("openjpeg",)),
-    *(
-        (BEST, (method, "best"), ALL)
-        for method in ("cd", "masked", "learn-and-fuzz", "aloe-window")
-    ),
-    (BEST, UNIFORM, ("mpeg2dec",)),
-    (("aloe", "mixed"), ("rnn-ebm", "mixed"), TWO),
-]
-
-
-@pytest.mark.parametrize(
-    "inputs, pairs, apart",
-    [(10_000, AHEAD, True), (10_000, LEVEL, False), (100_000, RIVALS, True)],
-)
-def test_what_the_text_claims_is_in_the_rows(inputs, pairs, apart):
-    """Of two lines: who is ahead (p < 0.05), and who is not told apart."""
-    rows = results.read(Path(__file__).parents[2] / "results/fuzz/summary.json")
-    for one, other, targets in pairs:
-        for target in targets:
-            found = compare.edges_of(rows, target, inputs)
-            best = compare.best_edits(found)
-            p_value, a12 = compare.versus(found[best[one]], found[best[other]])
-            assert (p_value < 0.05) == apart, (one, other, target, p_value)
-            assert a12 > 0.5 or not apart, (one, other, target)
-
-
-def test_what_the_text_claims_of_single_trials():
-    rows = results.read(Path(__file__).parents[2] / "results/fuzz/summary.json")
-    for target in ALL:
-        found = compare.edges_of(rows, target, 100_000)
-        least = min(found["aloe", "adaptive", 0])
-        others = [x for key, x in found.items() if key[1] not in ("adaptive", "feedback")]
-        assert least > max(map(max, others))
-        if target == "openjpeg":
-            assert max(found["blind", "adaptive", 0]) < least < max(found["masked", "adaptive", 0])
-    of = lambda method: {
-        row["trial"]: row["edges"]
-        for row in rows
-        if (row["target"], row["method"], row["mode"]) == ("libpng", method, "paper")
-        and (row["inputs"], row["with_seeds"]) == (10_000, True)
-    }
-    mean = lambda values: sum(values) / len(values)
-    cd, aloe = of("cd"), of("aloe")
-    gpu, cpu = ([cd[trial] for trial in trials] for trials in (range(5), range(5, 10)))
-    apart = abs(mean(cd.values()) - mean(aloe.values()))
-    assert abs(mean(gpu) - mean(cpu)) > apart
-
-
 def test_a_method_beside_all_others():
     """Each other at its best line, p of the method's one mode; a target without it is left out."""
     row = lambda method, mode, edges, target="t": {
@@ -226,10 +150,9 @@ def test_a_method_beside_all_others():
     rows += [row("uniform", "plain", 7), row("cd", "best", 5, target="u")]
     assert compare.against(rows, 9, "aloe", "best").splitlines() == [
         *("| 9 inputs | t |", "| --- | --- |", "| aloe | 5.0 (n 3) |"),
-        *("| uniform | 7.0 (n 1, p 0.5) |", "| cd | 2.0 (n 3, p 0.1) |"),
-    ]
+        *("| uniform | 7.0 (n 1, p 0.5) |", "| cd | 2.0 (n 3, p 0.2) |"),
+    ]  # of 0.5 and 0.1, the smaller is doubled
     assert compare.against(rows, 10, "aloe", "best") == ""
-    assert page.PValues(rows, 9)["cd best, aloe best"] == "p 0.1 on t"
 
 
 def test_the_share_that_passes_the_first_check(target):

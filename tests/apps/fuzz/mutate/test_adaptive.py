@@ -309,8 +309,8 @@ def test_lines_of_the_study(stairs, tmp_path):
         tmp_path / "m.safetensors"
     )
     of_model = study.model_lines(tmp_path / "m.safetensors", target.max_len, modes=["adaptive"])
-    lines = [study.blind_line(target.max_len), *of_model]
-    assert [line[:3] for line in lines] == [("blind", "adaptive", 0), ("masked", "adaptive", 0)]
+    lines = [study.no_model_line(target.max_len), *of_model]
+    assert [line[:3] for line in lines] == [("no-model", "adaptive", 0), ("masked", "adaptive", 0)]
     bench = study.Bench(target, workers=1)
     for line in lines:
         first, again = ([r["edges"] for r in bench.run(line, 1, (150, 400))] for _ in range(2))

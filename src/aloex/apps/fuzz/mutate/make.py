@@ -15,9 +15,9 @@ from aloex.apps.fuzz.mutate.numbers import Numbers
 from aloex.apps.fuzz.mutate.repair import REPAIRS
 from aloex.base.errors import InputError, require
 
-PLAIN = {"uniform": Uniform, "other-seed": ByteOfOtherSeed, "numbers": Numbers}
+PLAIN_MUTATORS = {"uniform": Uniform, "other-seed": ByteOfOtherSeed, "numbers": Numbers}
 WITH_MODEL = ("learned", "best", "resample")
-MUTATORS = ("adaptive", *PLAIN, *WITH_MODEL)
+MUTATORS = ("adaptive", *PLAIN_MUTATORS, *WITH_MODEL)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class MutatorSettings:
     def __post_init__(self):
         name, has_model = self.name, self.model is not None
         require(name in MUTATORS, f"mutator must be one of {', '.join(MUTATORS)}, got {name!r}")
-        require(not (has_model and name in PLAIN), f"the mutator {name} takes no model")
+        require(not (has_model and name in PLAIN_MUTATORS), f"the mutator {name} takes no model")
         if name in WITH_MODEL and not has_model:
             raise InputError(
                 f"the mutator {name} needs a model: --model FILE; make one: aloex fuzz learn CORPUS"
@@ -88,8 +88,8 @@ def make_mutator(settings: MutatorSettings, *, max_len: int) -> tuple[Mutator, d
 
 def _maker(settings: MutatorSettings, max_len: int) -> tuple[Any, dict[str, Any]]:
     """A function that makes the mutator, and what is to be recorded of its model."""
-    if settings.name in PLAIN:
-        return PLAIN[settings.name], {}
+    if settings.name in PLAIN_MUTATORS:
+        return PLAIN_MUTATORS[settings.name], {}
     if settings.model is None:
         return partial(Adaptive, max_len=max_len), {}
     from aloex.apps.fuzz.model import load_model, train_further
