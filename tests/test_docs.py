@@ -140,9 +140,3 @@ def test_the_picture_of_the_house_shows_every_room():
 def test_a_wrong_name_does_not_resolve():
     with pytest.raises(AttributeError):
         resolve("aloex.samplers.Nothing")
-
-
-def test_speed_page_shows_the_committed_results():
-    from studies.speed.page import render
-
-    assert (ROOT / "docs" / "speed.md").read_text() == render()

@@ -1,4 +1,4 @@
-"""How a running campaign shows itself: a line that changes, or lines now and then."""
+"""The progress of a campaign: a line on the terminal that changes, or a line now and then."""
 
 import sys
 import time
@@ -10,17 +10,17 @@ from aloex.apps.fuzz.campaign.record import Record
 from aloex.base.progress import SECONDS_BETWEEN_LINES
 
 
-class Status:
-    """Call it with the record after each batch."""
+class StatusLine:
+    """Shows the progress of a campaign; call it with the record after each batch."""
 
     def __init__(self, num_inputs: int | None, max_seconds: float | None):
         self.num_inputs, self.max_seconds = num_inputs, max_seconds
         console = Console(stderr=True)
         self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
-        self._first: tuple[int, float] | None = None  # where this process began
+        self._first: tuple[int, float] | None = None  # mutants and seconds when this process began
         self._last_line = time.monotonic()
 
-    def __enter__(self) -> "Status":
+    def __enter__(self) -> "StatusLine":
         if self._live is not None:
             self._live.start()
         return self
@@ -30,7 +30,7 @@ class Status:
             self._live.stop()
 
     def __call__(self, record: Record) -> None:
-        """Show how things are."""
+        """Show the line."""
         self._first = self._first or (record.num_run, record.seconds)
         if self._live is not None:
             self._live.update(self.line(record), refresh=True)
@@ -39,7 +39,7 @@ class Status:
             print(self.line(record), file=sys.stderr, flush=True)
 
     def line(self, record: Record) -> str:
-        """Inputs, speed, coverage, failures, time."""
+        """The number of inputs, the speed, coverage, bugs, and time."""
         parts = [
             f"{record.num_run:,} inputs",
             f"{speed(record):,.0f}/s",
@@ -51,7 +51,7 @@ class Status:
         return " · ".join([*parts, f"{clock(left)} left"] if left is not None else parts)
 
     def _left(self, record: Record) -> float | None:
-        """Seconds to go; the speed is that of this process."""
+        """Estimate the seconds left, from the speed of this process."""
         first_run, first_seconds = self._first or (0, 0.0)
         bounds = []
         if self.max_seconds is not None:

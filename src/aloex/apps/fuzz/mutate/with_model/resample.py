@@ -1,8 +1,8 @@
-"""The paper's way to mutate: resample bytes one after the other from a learned model.
+"""The paper's way to mutate: draw bytes again from a learned model, one after the other.
 
-Each edit draws the byte at its position from the model with all that is around it, as it is after
-the edits before; it may draw the byte that is there. That is a random-scan Gibbs chain which starts
-at the seed. `LearnedByte` differs in both: its edits do not see each other, and change the byte.
+Each edit draws the byte at its position from the model given all that is around it, after the edits
+before; it may draw the byte that is there. That is a random-scan Gibbs chain that starts at the
+seed. `ModelSampler` differs in both: its edits do not see each other, and change the byte.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, UInt8
 
-from aloex.apps.fuzz.execute.executor import Inputs
-from aloex.apps.fuzz.model.byte_law import ByteLaw
-from aloex.apps.fuzz.model.contexts import context
+from aloex.apps.fuzz.inputs import Inputs
+from aloex.apps.fuzz.model import ByteModel, context
 from aloex.apps.fuzz.mutate.mutators import Mutants, RandomEdits, Repair, any_byte, repaired
 from aloex.nets import on_cpu
 
@@ -26,13 +25,15 @@ CPU_BATCH, BATCH = 1024, 8192
 
 @dataclass(frozen=True)
 class Resample:
-    """Mutants of as many edits; which bytes they are of is as with `RandomEdits`.
+    """Mutants with edits at the positions that `RandomEdits` draws, and values as said above.
 
     Args:
-        side_by_side: mutants that are edited at once; as many as suit the device if None.
+        model: the model of bytes.
+        seed, edits, keep, repair: as of `RandomEdits`.
+        side_by_side: mutants that are edited at once; a number that suits the device if None.
     """
 
-    model: ByteLaw
+    model: ByteModel
     seed: int = 0
     edits: tuple[int | float, ...] = (NUM_EDITS,)
     keep: int = 0
@@ -41,8 +42,8 @@ class Resample:
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
-        places = RandomEdits(any_byte, self.seed, self.edits, self.keep)
-        plan, chance = places.mutate(seeds, start, n), places.chances(seeds, start, n).value
+        random = RandomEdits(any_byte, self.seed, self.edits, self.keep)
+        plan, chance = random.mutate(seeds, start, n), random.chances(seeds, start, n).value
         data = np.frombuffer(bytearray().join(seeds[i] for i in plan.origin), np.uint8)
         batch = self.side_by_side or (CPU_BATCH if on_cpu() else BATCH)
         values = plan.values.copy()
@@ -62,7 +63,7 @@ class Resample:
         return plan._replace(inputs=inputs, values=values)
 
     def _chain(self, data, begin, length, position, chance) -> tuple[np.ndarray, np.ndarray]:
-        """Bytes after the edits, and the values; sizes are powers of two, for few programs."""
+        """The bytes after the edits, and the values; padded to powers of two, to compile little."""
         room = _power(len(data)) - len(data), _power(position.shape[1]) - position.shape[1]
         pad = lambda a: np.pad(a, ((0, 0), (0, room[1])))
         edited, values = _edited(
@@ -80,9 +81,9 @@ class Resample:
 def _table(
     first: Int[np.ndarray, " n_plus_1"], mutants: Int[np.ndarray, " batch"]
 ) -> Int[np.ndarray, "batch edits"]:
-    """The edits of each mutant; the last one again where others have more, which changes nothing.
+    """The edits of each mutant. Where others have more, its last edit is repeated.
 
-    It is the same for mutants that stand in the list twice: they write the same bytes.
+    A repeated edit, and a mutant that is in the list twice, write the same bytes once more.
     """
     begin, end = first[mutants, None], first[mutants + 1, None]
     return np.minimum(begin + np.arange(np.max(end - begin)), end - 1)
@@ -90,9 +91,9 @@ def _table(
 
 @eqx.filter_jit
 def _edited(
-    model: ByteLaw, data, begin, length, position, chance, num_edits
+    model: ByteModel, data, begin, length, position, chance, num_edits
 ) -> tuple[UInt8[Array, " bytes"], UInt8[Array, "n edits"]]:
-    """Files at data[begin] after edit 0 of each, then edit 1 of each, ...; and the values."""
+    """The files at data[begin] after edit 0 of each, then edit 1 of each, ...; and the values."""
 
     def draw(x, offset, after, chance):
         sums = jnp.cumsum(jnp.exp(model(x, offset, after)))
