@@ -76,6 +76,7 @@ class Ours:
     def run(self, num_steps: int, clock: Callable[[], float] = time.perf_counter) -> float:
         """Milliseconds per step."""
         begin = clock()
+        info = None
         for i in range(num_steps):
             self.arrays, info = self.step(self.keys[i % 64], self.arrays)
         jax.block_until_ready((self.arrays, info))
