@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 
@@ -29,6 +30,20 @@ EDITS = (100,)
 BLOCKS = 5
 
 
+class Sizes(NamedTuple):
+    """Mutants of a block."""
+
+    exact: int = 2048  # on a CPU
+    one_at_a_time: int = 8
+    table: int = 8192
+    warm: int = 20_000  # to compute most laws that will be asked for
+    executor: int = 20_000
+    processes: int = 20
+
+
+SIZES = Sizes()
+
+
 def rate(work: Callable[[int, int], object], n: int) -> Callable[[int], float]:
     """n mutants of block i, as a rate."""
 
@@ -42,8 +57,8 @@ def rate(work: Callable[[int, int], object], n: int) -> Callable[[int], float]:
 
 def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dict:
     """Medians of the rates, run in turns."""
-    for run in (ours, peer):
-        run(0)  # compile, warm up
+    for each in (ours, peer):
+        each(0)  # compile, warm up
     pairs = [(ours(i), peer(i)) for i in range(1, BLOCKS + 1)]
     mine, other = (statistics.median(column) for column in zip(*pairs, strict=True))
     return {"ours": round(mine), "peer": round(other, 1), "ratio": float(f"{mine / other:.3g}")}
@@ -54,13 +69,16 @@ def makers(model_path: Path, seeds: list[bytes]) -> list[dict]:
     law = load_model(model_path)
     exact, singly = Resample(law, edits=EDITS), Resample(law, edits=EDITS, side_by_side=1)
     uniform, table = Uniform(edits=EDITS), learned(law, edits=EDITS)
-    table.mutate(seeds, 0, 20_000)  # most laws that will be asked for
+    table.mutate(seeds, 0, SIZES.warm)
     of = lambda mutator: lambda start, n: mutator.mutate(seeds, start, n)
-    n = 2048 if on_cpu() else 4 * BATCH
-
+    n = SIZES.exact if on_cpu() else 4 * BATCH
+    one_by_one = rate(of(singly), SIZES.one_at_a_time)
     rows = [
-        {"case": "exact", **alternate(rate(of(exact), n), rate(of(singly), 8))},
-        {"case": "table", **alternate(rate(of(table), 8192), rate(of(uniform), 8192))},
+        {"case": "exact", **alternate(rate(of(exact), n), one_by_one)},
+        {
+            "case": "table",
+            **alternate(rate(of(table), SIZES.table), rate(of(uniform), SIZES.table)),
+        },
     ]
     return [{**row, "method": law.settings.method} for row in rows]
 
@@ -84,10 +102,11 @@ def executor(target: Target, seeds: list[bytes]) -> dict:
                 path.write_bytes(mutants.input(i))
                 subprocess.run([binary, path], capture_output=True, check=False)
 
+    n = SIZES.executor
     with Executor(target) as running:
-        made = {i: mutator.mutate(seeds, i, 20_000) for i in range(0, 120_000, 20_000)}
+        made = {i * n: mutator.mutate(seeds, i * n, n) for i in range(BLOCKS + 1)}
         run = lambda start, n: running.run(made[start].inputs)
-        return {"case": "executor", **alternate(rate(run, 20_000), rate(singly, 20))}
+        return {"case": "executor", **alternate(rate(run, n), rate(singly, SIZES.processes))}
 
 
 def compare(model: Path, out: Path) -> None:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from aloex.apps.synthetic.methods import PresetName
 from aloex.base.errors import require
+from aloex.cli.choices import PresetName
 from aloex.cli.synthetic import Data, Preset, Steps, changes_of, models_in, names_of
 from studies.command import command_line, run
 

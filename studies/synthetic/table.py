@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aloex.apps.synthetic import evaluate, floor, methods
+from aloex.apps.synthetic import evaluate, methods
 from aloex.apps.synthetic.data import DATA_SETS
 from aloex.apps.synthetic.methods import Settings
 from aloex.apps.synthetic.rated import rated
 from aloex.apps.synthetic.train import Problem, train
 from studies import results
+from studies.synthetic import floor
 
 KEYS = ("method", "recipe", "data", "seed")
 ALL = (("aloe", "best"), ("pcd", "best"), *((method, "paper") for method in methods.METHODS))

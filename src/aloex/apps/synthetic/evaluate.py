@@ -1,6 +1,6 @@
 """How good a trained model is: its NLL above the floor, and MMD of its samples against data.
 
-The data's own law is known (`floor.density`), which helps in two ways. NLL minus floor is
+The data's own law is known (`density`), which helps in two ways. NLL minus floor is
 estimated as log Z + E[log p_data(x) - f(x)] over fresh data: p_f is close to p_data, so the terms
 vary little and 10^5 of them give an error of 10^-4. And a mixture of p_data and the uniform law is
 a proposal that covers p_f: its weights, held against those of p_data whose mean is known, give log
@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, Int, UInt
 
 from aloex import exact
 from aloex.apps.synthetic.data import DataSet, pack, unpack
-from aloex.apps.synthetic.floor import FLOOR, density
+from aloex.apps.synthetic.density import FLOOR, density
 from aloex.apps.synthetic.methods import SPACE
 from aloex.apps.synthetic.trained import Trained
 from aloex.kernels import Gibbs, run

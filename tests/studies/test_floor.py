@@ -11,16 +11,10 @@ from scipy.special import entr, i0e
 from scipy.stats import norm
 
 from aloex.apps.synthetic.data import DATA_SETS, INT_SCALE, DataSet
-from aloex.apps.synthetic.floor import (
-    FLOOR,
-    _checkerboard_entropy,
-    density,
-    differential_entropy,
-    floor,
-    table,
-)
+from aloex.apps.synthetic.density import FLOOR, density
 from aloex.base.errors import InputError
 from stats import assert_draws_match, assert_mean_matches, compiled
+from studies.synthetic.floor import _checkerboard_entropy, differential_entropy, floor, table
 
 NUM_DRAWS = 20_000
 EDGES = np.arange(-7, 7.01, 0.5)  # of the bins; those of the checkerboard's squares are among them
