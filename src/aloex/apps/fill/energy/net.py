@@ -41,7 +41,7 @@ def init(seed: int) -> Weights:
 
 
 def apply(weights: Weights, name: str, x: Any) -> Any:
-    """What the network `name` makes of the rows of x."""
+    """The outputs of the network `name` for the rows of x."""
     last, linear = len(SIZES[name]) - 2, x @ weights[f"{name}_linear"]
     for i in range(last + 1):
         x = x @ weights[f"{name}_{i}_weight"] + weights[f"{name}_{i}_bias"]
