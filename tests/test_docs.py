@@ -4,10 +4,13 @@ import ast
 import importlib
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import jax
 import pytest
+
+from aloex.base.extras import EXTRAS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -135,6 +138,16 @@ def test_the_picture_of_the_house_shows_every_room():
     for app, storeys in house["APPS"].items():
         inside = {p.parent.name for p in (source / "apps" / app).glob("*/__init__.py")}
         assert inside <= {room for storey in storeys for room in storey}, app
+
+
+def test_every_extra_that_is_named_can_be_installed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = set(project["optional-dependencies"])
+    assert set(EXTRAS) <= extras
+    files = [*PAGES, ROOT / "pyproject.toml", *(ROOT / "src").rglob("*.py")]
+    named = re.findall(r"(?:aloex|'\.)\[([a-z,]+)\]", "".join(f.read_text() for f in files))
+    assert {"learn", "cuda", "all", "networks"} <= {x for names in named for x in names.split(",")}
+    assert {x for names in named for x in names.split(",")} <= extras
 
 
 def test_a_wrong_name_does_not_resolve():
