@@ -17,7 +17,7 @@ SYSTEM := clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19 zlib1g-dev
 
 demo: .venv/ready system
 	$(BIN)/aloex demo --out demo
-	$(BIN)/aloex synth solve examples/names.csv --out demo/names.csv
+	$(BIN)/aloex fill examples/names.csv --out demo/names.csv
 	@$(MAKE) -s demo-fuzz || echo "demo: the fuzzing part was left out, for the reason above"
 
 # About a minute, with a compiler and Debian's sources at hand.

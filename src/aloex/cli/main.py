@@ -8,7 +8,7 @@ import typer
 from aloex.base.errors import AloexError, Stopped
 from aloex.base.extras import explain_missing
 from aloex.cli import core, demo, synthetic
-from aloex.cli.fill import solve as fill
+from aloex.cli.fill import fill, programs
 from aloex.cli.fuzz import commands as fuzz
 
 app = typer.Typer(
@@ -24,7 +24,8 @@ app.command("sample")(core.sample)
 app.command("demo")(demo.demo)
 app.add_typer(synthetic.app, name="synthetic")
 app.add_typer(fuzz.app, name="fuzz")
-app.add_typer(fill.app, name="synth")
+app.command("fill")(fill.fill)
+app.add_typer(programs.app, name="programs")
 
 
 def main() -> None:

@@ -28,14 +28,19 @@ def write(path: str | os.PathLike, tree: PyTree, settings: dict[str, Any]) -> No
 
 
 def read(
-    path: str | os.PathLike, build: Callable[[dict[str, Any]], PyTree]
+    path: str | os.PathLike,
+    build: Callable[[dict[str, Any]], PyTree],
+    rename: Callable[[str], str] = str,
 ) -> tuple[PyTree, dict[str, Any]]:
-    """The tree and the settings; `build(settings)` makes a tree of the same shape."""
+    """The tree and the settings; `build(settings)` makes a tree of the same shape.
+
+    `rename` gives the name that an array of the file has in that tree.
+    """
     try:
         with safetensors.safe_open(path, framework="np") as file:
             text = (file.metadata() or {}).get("aloex", "")
             require(text != "", "it has no Aloex config")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            arrays = {rename(name): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         settings = json.loads(text)
         like = eqx.filter_eval_shape(build, settings)
     except FileNotFoundError:

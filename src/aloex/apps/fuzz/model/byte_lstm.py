@@ -23,7 +23,7 @@ from aloex.apps.fuzz.model.contexts import (
     mask,
     position_features,
 )
-from aloex.nets import Linear
+from aloex.nets import Linear, lstm_cell
 
 SEEN = 8
 
@@ -68,9 +68,7 @@ class ByteLSTM(ByteModel):
             (h, c), total = carry
             found = self._log_probs((h, c))[jnp.minimum(symbol, MASKED - 1)]
             gates = where + self.symbols[symbol] + self.recurrent(h)
-            i, f, g, o = jnp.split(gates, 4)
-            c = jax.nn.sigmoid(f + 1) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-            h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            h, c = lstm_cell(gates, c, forget_bias=1.0)
             return ((h, c), total + jnp.where(symbol == MASKED, 0, found)), None
 
         return step

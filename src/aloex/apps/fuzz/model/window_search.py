@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, Int, Key
 from aloex.apps.fuzz.model.block_search import with_edits
 from aloex.apps.fuzz.model.contexts import MASKED, POSITION_DIM, WINDOW
 from aloex.apps.fuzz.model.windows import FREE, SPACE, unpacked
-from aloex.nets import Features, Linear, elu
+from aloex.nets import Features, Linear, elu, lstm_cell
 from aloex.samplers import LocalSearch
 from aloex.spaces import Categorical
 
@@ -82,9 +82,7 @@ class WindowLSTM(eqx.Module):
 
     def _advance(self, state, gates):
         h, c = state
-        i, f, g, o = jnp.split(gates + self.recurrent(h), 4)
-        c = jax.nn.sigmoid(f + 1) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        h, c = lstm_cell(gates + self.recurrent(h), c, forget_bias=1.0)
         return (h, c), h
 
     def _logits(self, h: Float[Array, " hidden"], given: Int[Array, ""]) -> Float[Array, " values"]:

@@ -1,22 +1,16 @@
-"""Filling a column: from Python and from a table in a file."""
+"""Filling a column from Python: programs, outputs, votes, and when a row is in doubt."""
 
-import csv
 import json
 import math
-from pathlib import Path
 
 import pytest
 
-from aloex.apps.fill import fill, solve
-from aloex.apps.fill.energy.learned import Learned
+from aloex.apps.fill import Row, solve
+from aloex.apps.fill.energy import Learned
+from aloex.apps.fill.fill import solver
 from aloex.apps.fill.language import parse, run
-from aloex.apps.fill.space.score import Prior, of_program
-from aloex.apps.fill.space.version_space import VersionSpace
-from aloex.apps.fill.tables import table_file
+from aloex.apps.fill.space import TABLES, behaviours, table_space
 from aloex.base.errors import InputError
-from commands import aloex
-from studies.synth.frozen import frozen
-from studies.synth.statistics import statistics
 
 NAMES = [("Ada Lovelace", "Lovelace, A."), ("Alan Turing", "Turing, A.")]
 
@@ -51,12 +45,46 @@ def test_shares_are_those_of_the_drawn_programs(monkeypatch):
     drawn = [
         parse(f"SubStr(RegexTok({a}), RegexTok({b}))") for a, b in zip(texts, ends, strict=True)
     ]
-    monkeypatch.setattr(fill.Sampler, "draw", lambda self, rng, num: list(drawn))
+    monkeypatch.setattr(solver.Sampler, "draw", lambda self, rng, num: list(drawn))
     examples = [("Ab Cd", "Cd"), ("Efg Hij", "Hij")]
     row = solve(examples, ["Xy zz Wv"]).rows[0]
     shares = {"zz": 0.25, "Wv": 0.75}
     assert row.share == shares[row.output]
     assert {row.output: row.share, **row.others} == shares
+
+
+@pytest.mark.parametrize("num_agreeing, in_doubt", [(20, False), (18, False), (17, True)])
+def test_a_row_is_sure_from_nine_tenths_on(num_agreeing, in_doubt, monkeypatch):
+    """Of 20 programs so many write the output that is shown."""
+    word = "SubStr(RegexTok(Letters, {k}, Start), RegexTok(Letters, {k}, End))"
+    first, last = (parse(word.format(k=k)) for k in (2, -1))
+    drawn = [last] * num_agreeing + [first] * (20 - num_agreeing)
+    monkeypatch.setattr(solver.Sampler, "draw", lambda self, rng, num: drawn)
+    monkeypatch.setattr(solver, "behaviours", lambda *_: [])
+    monkeypatch.setattr(solver, "best", lambda space, k, score: [(0.0, last)])
+    (row,) = solve([("Ab Cd", "Cd"), ("Efg Hij", "Hij")], ["Xy zz Wv"]).rows
+    assert (row.output, row.share, row.in_doubt) == ("Wv", num_agreeing / 20, in_doubt)
+
+
+def test_a_row_without_an_output_is_in_doubt():
+    assert Row("x", None, 1.0, {}).in_doubt
+    assert not Row("x", "y", 0.9, {}).in_doubt and Row("x", "y", 0.899, {}).in_doubt
+
+
+@pytest.mark.parametrize("share, is_compared", [(0.0101, True), (0.0099, False)])
+def test_an_input_is_left_out_if_less_than_a_hundredth_of_the_weight_applies(share, is_compared):
+    """The weight of the space is stated so that programs for all inputs have a given share of it.
+
+    The heaviest behaviour differs with and without the last input, and so does the first program.
+    """
+    pairs = [("ab 1", "ab"), ("cd 2", "cd")]
+    space, inputs = table_space(pairs), ["ab1 2", "7 8"]
+    ranked = {n: behaviours(space, TABLES, inputs[:n]) for n in (1, 2)}
+    assert ranked[1][0].program != ranked[2][0].program
+    total = sum(each.weight for each in ranked[2])
+    found = solver._Found(space, TABLES, [], math.log(total / share))
+    chosen = solver._candidates(found, pairs, inputs)[0]
+    assert chosen == ranked[2 if is_compared else 1][0].program
 
 
 def test_many_examples_are_all_kept():
@@ -89,49 +117,6 @@ def test_odd_characters_and_long_inputs():
     assert solution.rows[1].in_doubt
 
 
-TABLES = {  # file, what is read: examples, inputs, header
-    "name,short\nAda King,King\nAl Bo,Bo\nCy Dee,\n": (2, ["Cy Dee"], True),
-    "Ada King,King\nAl Bo,Bo\nCy Dee\n": (2, ["Cy Dee"], False),
-    "input,output\nAda King,King\nCy Dee,\n": (1, ["Cy Dee"], True),
-    "\ufeffAda King;King\r\nCy Dee;\r\n\r\n;\r\n": (1, ["Cy Dee"], False),
-    "Ada King\tKing\nCy Dee\t\n": (1, ["Cy Dee"], False),
-    '"King, Ada","Ada"\n"a ""b"", c",\n': (1, ['a "b", c'], False),
-    'Ada King,King,,\n"two\nlines",\n': (1, ["two\nlines"], False),
-}
-
-
-@pytest.mark.parametrize("text", TABLES)
-def test_tables_as_people_have_them(text, tmp_path):
-    num_examples, inputs, has_header = TABLES[text]
-    path = tmp_path / "table.csv"
-    path.write_bytes(text.encode())
-    table = table_file.read(path)
-    assert len(table.examples) == num_examples
-    assert table.inputs == inputs
-    assert (table.heading is not None) == has_header
-
-
-def test_a_header_can_be_said(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("Ada King,King\nAl Bo,Bo\nCy Dee,\n")
-    assert len(table_file.read(path, header=True).examples) == 1
-    path.write_text("input,output\nAda King,King\n")
-    assert len(table_file.read(path, header=False).examples) == 2
-
-
-def test_a_filled_table_keeps_what_was_given(tmp_path):
-    path, out = tmp_path / "table.csv", tmp_path / "new" / "filled.csv"
-    path.write_text('from,to\n"King, Ada",Ada\n"Bo, Al",Al\n"Dee, Cy",\n,\n"Fo, ""Gi""",\n')
-    table = table_file.read(path)
-    solution = table_file.fill(table)
-    table_file.write(out, table, solution)
-    rows = list(csv.reader(out.open(newline="")))
-    assert rows[0] == ["from", "to", "agreement"]
-    assert rows[1] == ["King, Ada", "Ada", ""]
-    assert rows[3][:2] == ["Dee, Cy", "Cy"] and float(rows[3][2]) > 0.5
-    assert rows[4][0] == 'Fo, "Gi"'
-
-
 def test_odd_rows_do_not_decide():
     """Next to no program applies to an empty row or to one letter; the others are filled alike."""
     examples = [("Ada Lovelace", "Lovelace"), ("Alan Turing", "Turing")]
@@ -151,34 +136,3 @@ def test_the_learned_energy_fills_tables_too():
     examples = [("a-1@x", "1"), ("bc-23@y", "23")]
     learned = solve(examples, ["d-4@z"], score=lambda space: Learned(space, ["d-4@z"]))
     assert learned.outputs == ["4"]
-
-
-def test_the_prior_is_a_probability():
-    """Summed over the positions that all inputs have it is 1: nothing is left out or doubled."""
-    inputs = ["ab-3 C", "x-y-42 D"]
-    prior = Prior(inputs)
-    space = VersionSpace([(x, x) for x in inputs])
-    positions = [pos for positions in space.classes for pos in positions]
-    assert math.isclose(sum(math.exp(prior.position(pos)) for pos in positions), 1)
-    assert math.isclose(11 * math.exp(prior.constant("@")), 0.5)
-
-
-def test_statistics_of_tasks():
-    found = statistics(frozen("validation")[:200])
-    assert math.isclose(sum(found["expressions"].values()), 1)
-    assert math.isclose(sum(found["positions"].values()), 1)
-    assert found["input_max"] <= 20 and found["output_max"] <= 50
-
-
-def test_scores_add_up():
-    program = parse('ConstStr("@") | SubStr(ConstPos(0), RegexTok(Digits, 2, End))')
-    score = Prior(["a1b2"])
-    parts = [score.constant("@"), *map(score.position, (program[1].p1, program[1].p2))]
-    assert math.isclose(of_program(score, program), sum(parts) + score.substring)
-
-
-def test_the_page_shows_the_committed_results(tmp_path):
-    root, page = Path(__file__).parents[3], tmp_path / "page.md"
-    done = aloex("synth", "page", "--out", page, cwd=root)
-    assert done.returncode == 0, done.stderr
-    assert (root / "docs/synth_tasks.md").read_text() == page.read_text()

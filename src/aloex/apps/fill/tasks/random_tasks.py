@@ -15,14 +15,35 @@ import inspect
 
 import numpy as np
 
-from aloex.apps.fill.language.syntax import CONSTANTS, MAX_EXPRESSIONS, REGEXES
-from aloex.apps.fill.language.tokens import INDEX, MAX_EXPR_TOKENS
+from aloex.apps.fill.language.alphabet import (
+    CHAR_CODES,
+    CONSTANTS,
+    NUM_CHARS,
+    NUM_PATTERNS,
+    NUM_REGEXES,
+    WORD_CHARS,
+    char_table,
+)
+from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
+from aloex.apps.fill.language.tokens import (
+    BAR,
+    EOS,
+    T_CONSTPOS,
+    T_CONSTSTR,
+    T_CONSTTOK,
+    T_REGEXTOK,
+    T_REGPOS,
+    T_START,
+    T_SUBSTR,
+    ZERO,
+)
+from aloex.apps.fill.tasks.tasks import MAX_INPUT, MAX_OUTPUT, NUM_EXAMPLES
 from aloex.base.errors import InputError
 
 try:
     from numba import njit
 except ImportError:
-    raise InputError("making tasks needs numba; install it: pip install 'aloex[synth]'") from None
+    raise InputError("tasks are made by numba; install it: pip install 'aloex[networks]'") from None
 
 
 def compiled(function):
@@ -30,32 +51,24 @@ def compiled(function):
     return njit(cache=True, inline="never", nogil=True)(inspect.unwrap(function))
 
 
-NUM_EXAMPLES, MAX_INPUT, MAX_OUTPUT = 10, 20, 50
-MAX_TOKENS = MAX_EXPRESSIONS * (MAX_EXPR_TOKENS + 1)
 MAX_GROUPS, MAX_REPEATS, MAX_WORD = 5, 4, 4
-
-NUM_CHARS, NUM_REGEXES = len(CONSTANTS), len(REGEXES)
-NUM_PATTERNS = NUM_CHARS + NUM_REGEXES  # constants, then regexes; of these ^ and $ last
 PROPER, CAPS, LOWER, DIGITS, LETTERS, ALNUM, SPACE, BEGIN, FINISH = range(NUM_CHARS, NUM_PATTERNS)
-CHARS = np.frombuffer("".join(CONSTANTS).encode(), np.uint8)
-DELIMITERS = np.append(CHARS, ord(" ")).astype(np.uint8)
+DELIMITERS = np.append(CHAR_CODES, ord(" ")).astype(np.uint8)
+LETTERS_OF = [*WORD_CHARS.values()]  # of the regexes that stand for words, in their order
+NUM_WORDS = len(LETTERS_OF)
+NUM_LETTERS = np.array([len(letters) for letters in LETTERS_OF])
+LETTER_CODES = np.array([list(letters.ljust(62).encode()) for letters in LETTERS_OF], np.uint8)
 
-UPPERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-ALPHABETS = [UPPERS.lower(), UPPERS, UPPERS.lower(), "0123456789", UPPERS + UPPERS.lower()]
-ALPHABETS += [UPPERS + UPPERS.lower() + "0123456789", " "]  # what a regex's word is made of
-ALPHABET_SIZE = np.array([len(letters) for letters in ALPHABETS])
-ALPHABET = np.array([list(letters.ljust(62).encode()) for letters in ALPHABETS], np.uint8)
-
-KIND = np.zeros(128, np.int64)  # of each character: 1 capital, 2 small, 3 digit, 4 space
-KIND[[*map(ord, UPPERS)]], KIND[[*map(ord, UPPERS.lower())]] = 1, 2
-KIND[[*map(ord, "0123456789")]], KIND[ord(" ")] = 3, 4
-CHAR_PATTERN = np.full(128, -1, np.int64)
-CHAR_PATTERN[CHARS] = np.arange(NUM_CHARS)
-
-T_INT, T_EOS, T_BAR = INDEX["0"], INDEX["eos"], INDEX["|"]
-T_CONSTSTR, T_SUBSTR, T_CONSTPOS = INDEX["ConstStr"], INDEX["SubStr"], INDEX["ConstPos"]
-T_REGPOS, T_CONSTTOK, T_REGEXTOK = INDEX["RegPos"], INDEX["ConstTok"], INDEX["RegexTok"]
-T_START = INDEX["Start"]
+CAPITAL, SMALL, DIGIT, BLANK = 1, 2, 3, 4  # kinds of characters; 0 for the others
+KIND = char_table(
+    {
+        WORD_CHARS["Caps"]: CAPITAL,
+        WORD_CHARS["Lower"]: SMALL,
+        WORD_CHARS["Digits"]: DIGIT,
+        WORD_CHARS["Space"]: BLANK,
+    }
+)
+CHAR_PATTERN = char_table({char: i for i, char in enumerate(CONSTANTS)}, default=-1)
 
 
 @compiled
@@ -78,7 +91,7 @@ def _inputs(rng, inputs, lengths):
     num_groups, num_tokens = 3 + _below(rng, 3), 0
     for g in range(num_groups):
         is_const = _below(rng, 3) == 0
-        groups[g] = _below(rng, NUM_CHARS) if is_const else NUM_CHARS + _below(rng, 7)
+        groups[g] = _below(rng, NUM_CHARS) if is_const else NUM_CHARS + _below(rng, NUM_WORDS)
         delimiters[g] = DELIMITERS[_below(rng, len(DELIMITERS))]
         for _ in range(1 + _below(rng, MAX_REPEATS)):
             tokens[num_tokens] = g
@@ -92,7 +105,7 @@ def _inputs(rng, inputs, lengths):
             tokens[t], tokens[other] = tokens[other], tokens[t]
             pattern = groups[tokens[t]]
             if pattern < NUM_CHARS:
-                inputs[e, length] = CHARS[pattern]
+                inputs[e, length] = CHAR_CODES[pattern]
                 length += 1
                 continue
             inputs[e, length] = delimiters[tokens[t]]
@@ -103,13 +116,13 @@ def _inputs(rng, inputs, lengths):
                 size = max(size, 2)
             for i in range(min(size, MAX_INPUT - length)):
                 letters = 1 if pattern == PROPER and i == 0 else regex
-                inputs[e, length] = ALPHABET[letters, _below(rng, ALPHABET_SIZE[letters])]
+                inputs[e, length] = LETTER_CODES[letters, _below(rng, NUM_LETTERS[letters])]
                 length += 1
         lengths[e] = length
 
 
 @compiled
-def _match(text, length, count, start, end):
+def find_matches(text, length, count, start, end):
     """All matches in one input: count[pattern], start and end[pattern, number]."""
     count[:] = 0
     before = 0
@@ -122,34 +135,34 @@ def _match(text, length, count, start, end):
                 start[char, count[char]], end[char, count[char]] = i, i + 1
                 count[char] += 1
         if kind != before:
-            if before == 1:
+            if before == CAPITAL:
                 end[CAPS, count[CAPS] - 1] = i
-            elif before == 2:
+            elif before == SMALL:
                 end[LOWER, count[LOWER] - 1] = i
                 if count[PROPER] > 0 and end[PROPER, count[PROPER] - 1] < 0:
                     end[PROPER, count[PROPER] - 1] = i
-            elif before == 3:
+            elif before == DIGIT:
                 end[DIGITS, count[DIGITS] - 1] = i
-            elif before == 4:
+            elif before == BLANK:
                 end[SPACE, count[SPACE] - 1] = i
-            if before in (1, 2) and kind not in (1, 2):
+            if before in (CAPITAL, SMALL) and kind not in (CAPITAL, SMALL):
                 end[LETTERS, count[LETTERS] - 1] = i
-            if before in (1, 2, 3) and kind not in (1, 2, 3):
+            if before in (CAPITAL, SMALL, DIGIT) and kind not in (CAPITAL, SMALL, DIGIT):
                 end[ALNUM, count[ALNUM] - 1] = i
-            if kind == 1:
+            if kind == CAPITAL:
                 _open(CAPS, i, count, start)
-            elif kind == 2:
+            elif kind == SMALL:
                 _open(LOWER, i, count, start)
-                if before == 1:
+                if before == CAPITAL:
                     end[PROPER, count[PROPER]] = -1  # its end is not known yet
                     _open(PROPER, i - 1, count, start)
-            elif kind == 3:
+            elif kind == DIGIT:
                 _open(DIGITS, i, count, start)
-            elif kind == 4:
+            elif kind == BLANK:
                 _open(SPACE, i, count, start)
-            if kind in (1, 2) and before not in (1, 2):
+            if kind in (CAPITAL, SMALL) and before not in (CAPITAL, SMALL):
                 _open(LETTERS, i, count, start)
-            if kind in (1, 2, 3) and before not in (1, 2, 3):
+            if kind in (CAPITAL, SMALL, DIGIT) and before not in (CAPITAL, SMALL, DIGIT):
                 _open(ALNUM, i, count, start)
             before = kind
     count[BEGIN] = count[FINISH] = 1
@@ -167,7 +180,7 @@ def _open(pattern, i, count, start):
 def _position(rng, fewest, words):
     """Draw a position that all examples have into `words`; returns the number of tokens."""
     if _below(rng, 2) == 0:
-        words[0], words[1] = T_CONSTPOS, T_INT + _below(rng, 9) - 4
+        words[0], words[1] = T_CONSTPOS, ZERO + _below(rng, 9) - 4
         return 2
     is_const = _below(rng, 2) == 0
     if is_const:
@@ -181,8 +194,8 @@ def _position(rng, fewest, words):
         if fewest[pattern] > 0 and -fewest[pattern] <= k <= fewest[pattern]:
             break
     words[0], words[1] = T_REGPOS, T_CONSTTOK if is_const else T_REGEXTOK
-    words[2] = T_INT + 1 + (pattern if is_const else pattern - NUM_CHARS)
-    words[3], words[4] = T_INT + k, T_START + _below(rng, 2)
+    words[2] = ZERO + 1 + (pattern if is_const else pattern - NUM_CHARS)
+    words[3], words[4] = ZERO + k, T_START + _below(rng, 2)
     return 5
 
 
@@ -190,12 +203,12 @@ def _position(rng, fewest, words):
 def _gap(words, e, length, count, start, end):
     """The gap of example e that a position means."""
     if words[0] == T_CONSTPOS:
-        k = words[1] - T_INT
+        k = words[1] - ZERO
         return min(k, length) if k >= 0 else length + k + 1
-    pattern = words[2] - T_INT - 1
+    pattern = words[2] - ZERO - 1
     if words[1] == T_REGEXTOK:
         pattern += NUM_CHARS
-    k = words[3] - T_INT
+    k = words[3] - ZERO
     number = (k if k >= 0 else count[e, pattern] + k + 1) - 1
     if number < 0:
         number = count[e, pattern] - 1  # wraps around
@@ -211,12 +224,12 @@ def _program(rng, inputs, lengths, tables, outputs, written, tokens):
     for x in range(num_expressions):
         if _below(rng, 2) == 0:
             char = _below(rng, NUM_CHARS)
-            tokens[at], tokens[at + 1] = T_CONSTSTR, T_INT + 1 + char
+            tokens[at], tokens[at + 1] = T_CONSTSTR, ZERO + 1 + char
             at += 2
             for e in range(NUM_EXAMPLES):
                 if written[e] == MAX_OUTPUT:
                     return False
-                outputs[e, written[e]] = CHARS[char]
+                outputs[e, written[e]] = CHAR_CODES[char]
                 written[e] += 1
         else:
             tokens[at] = T_SUBSTR
@@ -228,7 +241,7 @@ def _program(rng, inputs, lengths, tables, outputs, written, tokens):
                 for i in range(low[e], high[e]):
                     outputs[e, written[e]] = inputs[e, i]
                     written[e] += 1
-        tokens[at] = T_EOS if x == num_expressions - 1 else T_BAR
+        tokens[at] = EOS if x == num_expressions - 1 else BAR
         at += 1
     tokens[at:] = 0
     return True
@@ -254,7 +267,7 @@ def _substring(rng, lengths, tables, words, low, high):
 
 
 @compiled
-def fill(seed, first, inputs, outputs, tokens):
+def fill_tasks(seed, first, inputs, outputs, tokens):
     """Fill arrays of zeros [tasks, examples, characters], [tasks, tokens], from task `first` on."""
     rng = np.empty(1, np.uint64)
     lengths, written = np.empty(NUM_EXAMPLES, np.int64), np.empty(NUM_EXAMPLES, np.int64)
@@ -270,7 +283,7 @@ def fill(seed, first, inputs, outputs, tokens):
         _inputs(rng, inputs[t], lengths)
         fewest[:] = MAX_INPUT
         for e in range(NUM_EXAMPLES):
-            _match(inputs[t, e], lengths[e], count[e], start[e], end[e])
+            find_matches(inputs[t, e], lengths[e], count[e], start[e], end[e])
             for pattern in range(NUM_PATTERNS):
                 fewest[pattern] = min(fewest[pattern], count[e, pattern])
         tables = (count, start, end, fewest)
