@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 
 from aloex import energies, kernels, proposals, samplers, spaces
-from aloex.learning.aloe import ALOE, State
+from aloex.learning.aloe import ALOE, ALOEState
 
 BATCH, DIM = 128, 32
 
@@ -62,7 +62,7 @@ class Ours:
         self.arrays, static = eqx.partition(state, eqx.is_array)
 
         def step(key, arrays):
-            state: State = eqx.combine(arrays, static)
+            state: ALOEState = eqx.combine(arrays, static)
             if num_problems == 1:
                 state, info = aloe.step(key, state, x)
             else:

@@ -215,10 +215,10 @@ def test_a_step_is_one_of_each_part(corpus):
 
         def step(self, key, state, x, z=None):
             sizes.append((len(x), len(z)))
-            return state._replace(f=moved, step=state.step + 1), aloe.Info(*8 * [jnp.zeros(())])
+            return state._replace(f=moved, step=state.step + 1), aloe.ALOEInfo(*8 * [jnp.zeros(())])
 
     x, z = compiled(Windows(Examples(read_corpus(corpus)), 4))(jax.random.key(0), 12)
-    state = JointState(aloe.State(f, None, f, None, None, None, None, start), given.init(f).opt_f)
+    state = JointState(aloe.ALOEState(f, None, f, None, None, None, start), given.init(f).opt_f)
     first = Moves(WindowGibbs(1), Inverse(space=SPACE, max_edits=0))
     learner = JointAndConditional(first, given, 4)
     state, info = compiled(learner.step)(jax.random.key(1), state, x, z)

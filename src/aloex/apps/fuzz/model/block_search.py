@@ -84,6 +84,6 @@ def with_edits(
     """A search from q0 whose editor and stop policy have encoders of z."""
     sizes: dict[str, Any] = {"hidden": (hidden,), "cond_dim": hidden}
     editor = PositionValue(space, **sizes, key=keys[0])
-    stop = Stop(space, **sizes, max_prob=MAX_STOP, key=keys[2])
+    stop = Stop(space, **sizes, max_stop_prob=MAX_STOP, key=keys[2])
     conditioned = lambda part, key: Conditioned(part, encoder(hidden, key=key))
     return LocalSearch(q0, conditioned(editor, keys[1]), conditioned(stop, keys[3]), max_edits)

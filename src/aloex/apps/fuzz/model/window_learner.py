@@ -20,7 +20,7 @@ from aloex.samplers import LocalSearch
 class JointState(NamedTuple):
     """The state of training."""
 
-    joint: aloe.State
+    joint: aloe.ALOEState
     opt_conditional: PyTree
 
 
@@ -54,7 +54,7 @@ class JointAndConditional(eqx.Module):
         """One step on either part."""
         (key_joint, key_conditional), n = jax.random.split(key), self.num_joint
         joint, info = self.joint.step(key_joint, state.joint, x[:n], z[:n])
-        start = pcd.State(joint.f, joint.ema_f, state.opt_conditional, None, joint.step)
+        start = pcd.CDState(joint.f, joint.ema_f, state.opt_conditional, None, joint.step)
         conditional, info_of_byte = self.conditional.step(key_conditional, start, x[n:], z[n:])
         joint = joint._replace(f=conditional.f, ema_f=conditional.ema_f)
         losses = info_of_byte.f_loss, info.f_loss, info.q_loss, info.num_edits
