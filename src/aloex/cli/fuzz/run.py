@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from aloex.cli.fuzz.choices import MutatorName, RepairName, help_with_choices
+from aloex.cli.choices import help_with_choices
+from aloex.cli.fuzz.choices import MutatorName, RepairName
 from aloex.cli.options import listed, whole_or_share
 
 
