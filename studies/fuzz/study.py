@@ -62,7 +62,8 @@ def lines(methods: Iterable[str], sweep: Sequence[int | float] = SWEEP) -> list[
     found = []
     for name in methods:
         known = ", ".join([*PLAIN_MUTATORS, *RIVALS])
-        require(name in PLAIN_MUTATORS or name in RIVALS, f"no method {name!r}; choose of {known}")
+        is_known = name in PLAIN_MUTATORS or name in RIVALS
+        require(is_known, f"no method {name!r}; choose one of {known}")
         if name in RIVALS:
             found.append(Line(name, "feedback", 0))
         else:
@@ -112,7 +113,7 @@ def model_lines(
 
     known = (*levels, "best", "paper", *ADAPTIVE, UNION)
     for mode in modes or ():
-        require(mode in known, f"no mode {mode!r}; choose of {', '.join(known)}")
+        require(mode in known, f"no mode {mode!r}; choose one of {', '.join(known)}")
     usual = [mode for mode in known if mode != UNION and not ADAPTIVE.get(mode)]
     if law.settings.held_out is None:
         usual.remove("best")  # which must know how far to trust the model

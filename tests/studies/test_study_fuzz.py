@@ -85,7 +85,7 @@ def test_lines_of_a_model(target, tmp_path):
         *(("masked", "best", 0), ("masked", "paper", 100), ("masked", "adaptive", 0)),
     ]
     assert [line.mode for line in lines("best", "place")] == ["best", "place"]
-    with pytest.raises(InputError, match="no mode 'worst'; choose of mixed, place, context, best"):
+    with pytest.raises(InputError, match="no mode 'worst'; choose one of mixed, place, context"):
         lines("worst")
     assert set(study.LEARNED) == set(KINDS)
     bench = study.Bench(target, workers=1)
@@ -192,7 +192,7 @@ def test_aflpp_as_a_rival(target, tmp_path):
 
 
 def test_bad_arguments(target, tmp_path):
-    with pytest.raises(InputError, match="no method 'afl'; choose of uniform"):
+    with pytest.raises(InputError, match="no method 'afl'; choose one of uniform"):
         study.lines(["afl"])
     with pytest.raises(InputError, match="numbers of inputs must be positive"):
         study.make(target, [], tmp_path / "s", trials=1, counts=(0,))

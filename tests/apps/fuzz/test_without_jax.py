@@ -9,7 +9,7 @@ import pytest
 
 from commands import python
 
-MISSING = ("jax", "jaxlib", "jaxtyping", "equinox", "optax", "scipy", "matplotlib", "orbax")
+MISSING = ("jax", "jaxlib", "equinox", "optax", "scipy", "matplotlib", "orbax")
 PROGRAM = f"""
 import sys
 for name in {MISSING!r}:

@@ -1,17 +1,6 @@
-"""Choices of the command line: enumerations whose members have a line of help each."""
+"""Choices of `aloex fuzz`."""
 
-from enum import StrEnum
-
-
-class Choice(StrEnum):
-    """A choice by its value, with a line of help."""
-
-    help: str
-
-    def __new__(cls, value: str, help: str) -> "Choice":
-        member = str.__new__(cls, value)
-        member._value_, member.help = value, help
-        return member
+from aloex.cli.choices import Choice
 
 
 class MutatorName(Choice):
@@ -42,9 +31,3 @@ class LearnMethod(Choice):
     ADE = "ade", "the energy of aloe, by ADE"
     LEARN_AND_FUZZ = "learn-and-fuzz", "an LSTM that reads the bytes before a byte"
     RNN_EBM = "rnn-ebm", "the same LSTM as an energy, so that the bytes after it count"
-
-
-def help_with_choices(text: str, choices: type[Choice]) -> str:
-    """The help of an option, with a line for each choice (\\b keeps the line breaks)."""
-    lines = "\n".join(f"{choice.value}: {choice.help}" for choice in choices)
-    return f"{text}\n\n\b\n{lines}"

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from aloex.base.errors import require
-from aloex.cli.fuzz.choices import LearnMethod, help_with_choices
+from aloex.cli.choices import help_with_choices
+from aloex.cli.fuzz.choices import LearnMethod
 
 
 def learn(

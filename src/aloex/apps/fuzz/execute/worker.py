@@ -18,7 +18,7 @@ from aloex.apps.fuzz.tools import cache_folder, find_tool, run_tool
 from aloex.base.errors import InputError, require
 
 MAX_FRAMES = 16
-VERDICT = np.dtype(  # struct verdict in native/arena.h
+VERDICT = np.dtype(  # struct verdict in native/worker.h
     [
         ("first", "u4"),
         ("count", "u4"),
@@ -33,7 +33,7 @@ MAX_START = 60.0  # seconds for a target to load
 
 
 class Header(ctypes.Structure):
-    """struct arena in native/arena.h."""
+    """struct arena in native/worker.h."""
 
     _fields_ = (
         ("size", ctypes.c_uint64),

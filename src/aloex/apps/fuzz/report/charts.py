@@ -86,7 +86,8 @@ def curve_chart(
     """A curve that changes in steps, and a dashed horizontal line."""
     left = 1.0 if is_log else 0.0
     x = Scale(left, max([point[0] for point in points] + [left]), LEFT, WIDTH - RIGHT, is_log)
-    y = _y_scale([point[1] for point in points] + [dashed])
+    top = max([point[1] for point in points] + [dashed])
+    y = _y_scale(dashed - 0.05 * (top - dashed), top)  # from a little below the dashed line
     corners, before = [], None
     for at, value in points:
         if before is not None:
@@ -109,7 +110,7 @@ def bar_chart(title: str, x_label: str, bars: Sequence[tuple[str, Number]]) -> M
     step = (WIDTH - RIGHT - LEFT) / max(len(bars), 1)
     centres = [(round(LEFT + step * (i + 0.5), 1), label) for i, (label, _) in enumerate(bars)]
     every = max(1, len(bars) // (2 * NUM_TICKS))
-    y, width = _y_scale([height for _, height in bars]), round(0.8 * step, 1)
+    y, width = _y_scale(0, max([height for _, height in bars], default=1)), round(0.8 * step, 1)
     marks = render(
         "{% for centre, top in bars %}"
         '<rect class="bar" x="{{ centre - width / 2 }}" y="{{ top }}" width="{{ width }}" '
@@ -121,8 +122,8 @@ def bar_chart(title: str, x_label: str, bars: Sequence[tuple[str, Number]]) -> M
     return _chart(title, x_label, centres[::every], y, marks)
 
 
-def _y_scale(values: Sequence[Number]) -> Scale:
-    return Scale(0, max(values, default=0) or 1, HEIGHT - BOTTOM, TOP)
+def _y_scale(low: Number, high: Number) -> Scale:
+    return Scale(low, high if high > low else low + 1, HEIGHT - BOTTOM, TOP)
 
 
 def _chart(
