@@ -107,7 +107,6 @@ def test_mistakes_are_one_line(tmp_path):
         ("eval", "paper", "--wider", "wide"): "--wider must be numbers such as",
         ("table", "--network", "paper"): "--network is NAME=Q0 or NAME=Q0+EDITOR",
         ("table", "--network", "x=none"): "there is no model file none",
-        (*train_q0, "--resume"): "there is no run to resume in new",
         (*train_q0, "--model", "worst"): "a q0 is one of paper, best, got 'worst'",
         (*train_q0, "--size", "huge"): "the size is one of full, tiny, got 'huge'",
         (*train_q0, "--batch", "4"): "a batch has 32 tasks or more, got 4",
@@ -118,7 +117,6 @@ def test_mistakes_are_one_line(tmp_path):
         (*train_editor, "--q0", "none"): "there is no model file none",
         (*train_editor, "--q0", "paper", "--trajectories", "0"): "trajectories: 1 or more, got 0",
         (*train_editor, "--q0", "paper", "--seed", "2"): "seed 2 is that of a frozen set",
-        (*train_editor, "--q0", "paper", "--resume"): "there is no run to resume in new",
     }
     assert_mistakes_are_one_line(("synth",), cases, tmp_path)
     assert not (tmp_path / "new").exists()

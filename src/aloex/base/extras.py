@@ -20,7 +20,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "learn": Extra(
         "JAX and its companions",
-        ("jax", "jaxlib", "equinox", "optax", "jaxtyping", "orbax", "scipy", "matplotlib"),
+        ("jax", "jaxlib", "equinox", "optax", "jaxtyping", "scipy", "matplotlib"),
     ),
     "synth": Extra("numba", ("numba",)),
     "bench": Extra("PyTorch", ("torch",)),

@@ -32,11 +32,13 @@ def read(
         raise CheckpointError(
             f"{path} is not a model that this version of Aloex can read: {error}"
         ) from None
-    different = first_difference(describe(arrays), describe(named_arrays(like)))
+    different = first_difference(
+        describe(dict(sorted(arrays.items()))), describe(named_arrays(like))
+    )
     if different is not None:
         name, found, wanted = different
         raise CheckpointError(
             f"{path} contradicts itself: {name} is {found} in it, but its config calls for "
-            f"{wanted}; save the model again"
+            f"{'none' if wanted == 'absent' else wanted}; save the model again"
         )
     return fill(like, lambda name, leaf: jnp.asarray(arrays[name])), settings
