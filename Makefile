@@ -17,7 +17,7 @@ SYSTEM := clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19 zlib1g-dev
 
 demo: .venv/ready system
 	$(BIN)/aloex demo --out demo
-	$(BIN)/aloex synth solve examples/names.csv --out demo/names.csv
+	$(BIN)/aloex fill examples/names.csv --out demo/names.csv
 	@$(MAKE) -s demo-fuzz || echo "demo: the fuzzing part was left out, for the reason above"
 
 # About a minute, with a compiler and Debian's sources at hand.
@@ -38,9 +38,9 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 
 bench: .venv/bench
-	$(BIN)/python -m studies.speed.speed
-	$(BIN)/python -m studies.speed.speed --scaling
-	$(BIN)/python -m studies.speed.page
+	$(BIN)/python -m studies.speed compare
+	$(BIN)/python -m studies.speed scaling
+	$(BIN)/python -m studies.speed page
 
 venv: .venv/ready
 

@@ -1,8 +1,22 @@
-"""Shape checks on every function of the library, for all tests; a bound on compiled programs."""
+"""Shape checks on every function of the library; compiled programs, kept and shared."""
 
-import jax
-import jaxtyping
-import pytest
+import os
+from pathlib import Path
+
+# Tests compile the same programs again and again: in both workers, in processes that they start,
+# in the next run. A folder shared by all keeps what took long. The bound on its size is there for
+# its lock: without a bound JAX takes none, and one worker could read what another has half written.
+KEPT = {
+    "JAX_COMPILATION_CACHE_DIR": str(Path(__file__).parents[1] / "build" / "compiled"),
+    "JAX_COMPILATION_CACHE_MAX_SIZE": str(2 * 2**30),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
+}
+for name, value in KEPT.items():
+    os.environ.setdefault(name, value)
+
+import jax  # noqa: E402
+import jaxtyping  # noqa: E402
+import pytest  # noqa: E402
 
 # Stays installed: every module of the package is checked, whenever it is imported.
 jaxtyping.install_import_hook("aloex", "beartype.beartype")

@@ -71,7 +71,7 @@ def test_tour_of_the_library_runs(quick):
 
 
 def test_skeletons_for_contributors_run(quick):
-    page = ROOT / "CONTRIBUTING.md"
+    page = ROOT / "docs" / "add_a_part.md"
     run_blocks(page, python_blocks(page), quick)
 
 
@@ -123,12 +123,20 @@ def test_files_and_tests_of_the_paper_to_code_page_are_there():
         assert not test or test in functions, f"there is no {word}"
 
 
+def test_the_picture_of_the_house_shows_every_room():
+    house = runpy.run_path(str(ROOT / "docs" / "images" / "house.py"))
+    assert (ROOT / "docs" / "images" / "house.svg").read_text() == house["draw"]()
+    source = ROOT / "src" / "aloex"
+    rooms = {p.stem for p in source.iterdir() if p.suffix in ("", ".py") and p.stem[0] != "_"}
+    drawn = {name for storey in [*house["CORE"], house["BASE"]] for name, _ in storey}
+    assert rooms == drawn | {"cli", "apps"}
+    apps = {p.name for p in (source / "apps").iterdir() if p.is_dir() and p.name[0] != "_"}
+    assert apps == set(house["APPS"])
+    for app, storeys in house["APPS"].items():
+        inside = {p.parent.name for p in (source / "apps" / app).glob("*/__init__.py")}
+        assert inside <= {room for storey in storeys for room in storey}, app
+
+
 def test_a_wrong_name_does_not_resolve():
     with pytest.raises(AttributeError):
         resolve("aloex.samplers.Nothing")
-
-
-def test_speed_page_shows_the_committed_results():
-    from studies.speed.page import render
-
-    assert (ROOT / "docs" / "speed.md").read_text() == render()

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from aloex.base.extras import explain_missing
+
 if TYPE_CHECKING:
     from aloex import (
         baselines,
@@ -44,11 +46,14 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Load a part when it is first asked for: JAX takes a second, and some commands need none."""
-    if name in ("Model", "learn", "load"):
-        return getattr(import_module("aloex.learning"), name)
-    if name in __all__:
-        return import_module(f"aloex.{name}")
-    raise AttributeError(f"module 'aloex' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'aloex' has no attribute {name!r}")
+    try:
+        if name in ("Model", "learn", "load"):
+            return getattr(import_module("aloex.learning"), name)
+        return import_module("aloex.base.errors" if name == "errors" else f"aloex.{name}")
+    except ModuleNotFoundError as error:
+        raise explain_missing(error) or error from None
 
 
 def __dir__() -> list[str]:

@@ -1,16 +1,11 @@
 """How fast mutants of the libpng seeds are made and run, 100 edits each, against simple peers.
 
-    aloex fuzz build libpng
-    aloex fuzz learn build/targets/libpng/seeds --method aloe --out model.safetensors
-    python -m studies.speed.fuzz model.safetensors
-
 `exact` draws edits one after the other, each given all around it; its peer does the same for one
 file at a time. `table` draws them from laws computed once; its peer draws them uniformly. Ours and
 the peer take turns, and the ratio is that of the medians. On a machine without a GPU the executor
-is timed too, against a loop of processes that take one input each. Rows go to results/speed.
+is timed too, against a loop of processes that take one input each.
 """
 
-import argparse
 import statistics
 import subprocess
 import tempfile
@@ -20,17 +15,16 @@ from pathlib import Path
 
 import jax
 
-from aloex.apps.fuzz.execute.executor import Executor
-from aloex.apps.fuzz.model import byte_model
-from aloex.apps.fuzz.mutate import learned
-from aloex.apps.fuzz.mutate.mutators import Uniform
-from aloex.apps.fuzz.mutate.resample import BATCH, Resample
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.model import load_model
+from aloex.apps.fuzz.mutate import Uniform
+from aloex.apps.fuzz.mutate.with_model import Resample, learned
+from aloex.apps.fuzz.mutate.with_model.resample import BATCH
+from aloex.apps.fuzz.target import Target
 from aloex.base.errors import require
 from aloex.nets import on_cpu
 from studies.results import save
 
-RESULTS = Path(__file__).parents[2] / "results" / "speed"
 EDITS = (100,)
 BLOCKS = 5
 
@@ -56,9 +50,9 @@ def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dic
 
 def makers(model_path: Path, seeds: list[bytes]) -> list[dict]:
     """`exact` and `table`."""
-    law = byte_model.load(model_path)
+    law = load_model(model_path)
     exact, singly = Resample(law, edits=EDITS), Resample(law, edits=EDITS, side_by_side=1)
-    uniform, table = Uniform(edits=EDITS), learned.learned(law, edits=EDITS)
+    uniform, table = Uniform(edits=EDITS), learned(law, edits=EDITS)
     table.mutate(seeds, 0, 20_000)  # most laws that will be asked for
     of = lambda mutator: lambda start, n: mutator.mutate(seeds, start, n)
     n = 2048 if on_cpu() else 4 * BATCH
@@ -95,17 +89,14 @@ def executor(target: Target, seeds: list[bytes]) -> dict:
         return {"case": "executor", **alternate(rate(run, 20_000), rate(singly, 20))}
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
+def compare(model: Path, out: Path) -> None:
+    """All cases of this machine, into fuzz.json."""
     target = Target.load("libpng")
     seeds = target.read_seeds()
-    rows = makers(arguments.model, seeds)
+    rows = makers(model, seeds)
     if on_cpu():
         rows.append(executor(target, seeds))
     device = "cpu, 2 cores" if on_cpu() else jax.devices()[0].device_kind
     rows = [{**row, "device": device, "seed": 0} for row in rows]
     print(*rows, sep="\n")
-    save(arguments.out / "fuzz.json", rows, keys=("case", "device", "method"))
+    save(out / "fuzz.json", rows, keys=("case", "device", "method"))

@@ -13,17 +13,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from aloex.apps.fill.networks.programs import host
-from aloex.apps.fill.networks.programs.grammar import Seen
+from aloex.apps.fill.networks.programs.grammar import PublicPairs
 from aloex.apps.fill.networks.search.beam import Found, beam_search
 from aloex.apps.fill.networks.search.joint_beam import Edited, joint_search
 from aloex.apps.fill.networks.train.feed import gaps_of
-from aloex.apps.fill.tasks.generate import MAX_INPUT, MAX_OUTPUT
+from aloex.apps.fill.tasks import MAX_INPUT, MAX_OUTPUT
 from aloex.apps.fill.tasks.tasks import NUM_PUBLIC, Task
 from aloex.base.errors import require
 from studies.synth.repairs import Judged, told
 
 CHUNK = 500  # tasks at once
-Search = Callable[[Seen, int], Found | Edited]  # with a beam's width
+Search = Callable[[PublicPairs, int], Found | Edited]  # with a beam's width
 
 
 class Texts(NamedTuple):
@@ -33,11 +33,11 @@ class Texts(NamedTuple):
     outputs: np.ndarray  # uint8 [tasks, examples, 50]
     gaps: np.ndarray  # int8 [tasks, examples, positions]
 
-    def seen(self, num_public: int) -> Seen:
+    def seen(self, num_public: int) -> PublicPairs:
         """The public examples, for a model."""
         shown = np.broadcast_to(np.arange(NUM_PUBLIC) < num_public, (len(self.inputs), NUM_PUBLIC))
         columns = (self.inputs, self.outputs, shown, self.gaps)
-        return Seen(*(jnp.asarray(column[:, :NUM_PUBLIC]) for column in columns))
+        return PublicPairs(*(jnp.asarray(column[:, :NUM_PUBLIC]) for column in columns))
 
     def passed(self, codes: np.ndarray) -> np.ndarray:
         """Whether programs [tasks, programs, expressions] write each of the outputs."""

@@ -12,8 +12,8 @@ from aloex.apps.fill.energy import net
 from aloex.apps.fill.energy.learned import Learned
 from aloex.apps.fill.fill import SURE
 from aloex.apps.fill.language import Program
+from aloex.apps.fill.language.run import Outputs
 from aloex.apps.fill.space.k_best import best
-from aloex.apps.fill.space.outputs import Written
 from aloex.apps.fill.space.rank import for_inputs, unseen
 from aloex.apps.fill.space.sample import Sampler
 from aloex.apps.fill.space.score import FEWEST, Prior, Score, Simple
@@ -116,7 +116,7 @@ def _rate(model: str, num_public: int, task: Task) -> Rated:
     seconds = time.process_time() - began
     if not found:
         return Rated(False, False, False, np.nan, False, False, seconds)
-    written = Written(inputs)
+    written = Outputs(inputs)
     fits = [written(program) == wanted for _, program in found]
     drawn = Sampler(space, score).draw(np.random.default_rng(0), NUM_VOTES)
     columns = zip(*map(written, drawn), strict=True)

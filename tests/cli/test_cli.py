@@ -13,7 +13,6 @@ import pytest
 
 from aloex.cli.core import learn
 from aloex.cli.main import app
-from aloex.cli.options import Choice, choice_help
 from aloex.learning import Config
 from commands import aloex, assert_mistakes_are_one_line
 
@@ -97,17 +96,9 @@ def test_defaults_are_those_of_the_library():
         assert shown[name] == ",".join(map(str, getattr(config, name)))
 
 
-class Colour(Choice):
-    RED = "red", "Like blood."
-    GREEN = "green", "Like grass."
-
-
 def test_choices_are_listed_with_a_line_each():
-    assert Colour("red") is Colour.RED and f"{Colour.RED}" == "red" and Colour.RED.help
-    lines = choice_help("The colour.", Colour).splitlines()
-    assert lines[0] == "The colour." and lines[-2:] == ["red    Like blood.", "green  Like grass."]
     shown = aloex("learn", "--help").stdout
-    assert "factorized  Sites drawn independently" in shown and "muon  Muon" in shown
+    assert "factorized: sites drawn independently" in shown and "muon: Muon, which" in shown
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_settings_tell_the_space():
         ({"q0": "rnn", "q0_hidden": (8, 8)}, "single size"),
         ({"f_hidden": ()}, "f_hidden must be one or more positive sizes"),
         ({"learning_rate_f": 0.0}, "learning_rate_f must be positive, got 0.0"),
-        ({"stop_prob": 1.0}, "stop_prob must be in"),
+        ({"walk_stop_prob": 1.0}, "walk_stop_prob must be in"),
         ({"hidden": (8,)}, r"unknown settings \['hidden'\]; there are .*f_hidden"),
     ],
 )

@@ -20,9 +20,9 @@ class Extra(NamedTuple):
 EXTRAS = {
     "learn": Extra(
         "JAX and its companions",
-        ("jax", "jaxlib", "equinox", "optax", "jaxtyping", "scipy", "matplotlib"),
+        ("jax", "jaxlib", "equinox", "optax", "scipy", "matplotlib"),
     ),
-    "synth": Extra("numba", ("numba",)),
+    "networks": Extra("numba", ("numba",)),
     "bench": Extra("PyTorch", ("torch",)),
 }
 

@@ -8,7 +8,8 @@ from typer import Argument, Option
 
 from aloex.base.errors import require
 from aloex.base.extras import require_extra
-from aloex.cli.options import Choice, choice_help, listed
+from aloex.cli.choices import Choice, help_with_choices
+from aloex.cli.options import listed
 from aloex.cli.tables import read_table, require_table_name, write_table
 
 if TYPE_CHECKING:
@@ -20,16 +21,16 @@ STEPS = 5000  # of a new run
 class Q0(Choice):
     """The initial sampler."""
 
-    FACTORIZED = "factorized", "Sites drawn independently: fast, coarse."
-    MLP = "mlp", "Sites drawn one after the other, a network for each prefix."
-    RNN = "rnn", "Sites drawn one after the other by an LSTM, for long rows."
+    FACTORIZED = "factorized", "sites drawn independently: fast, coarse"
+    MLP = "mlp", "sites drawn one after the other, a network for each prefix"
+    RNN = "rnn", "sites drawn one after the other by an LSTM, for long rows"
 
 
 class Optimizer(Choice):
     """Of the energy."""
 
-    ADAM = "adam", "Adam, as in the paper."
-    MUON = "muon", "Muon, which learns the energy in fewer steps."
+    ADAM = "adam", "Adam, as in the paper"
+    MUON = "muon", "Muon, which learns the energy in fewer steps"
 
 
 ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model file or a run's folder.")]
@@ -44,7 +45,7 @@ def learn(
     steps: Annotated[
         int | None, Option(min=0, help=f"Training steps [default: {STEPS}, or the run's own].")
     ] = None,
-    q0: Annotated[Q0, Option(help=choice_help("Initial sampler.", Q0))] = Q0.FACTORIZED,
+    q0: Annotated[Q0, Option(help=help_with_choices("Initial sampler.", Q0))] = Q0.FACTORIZED,
     batch_size: Annotated[int, Option(min=1, help="Examples per step.")] = 128,
     max_edits: Annotated[int | None, Option(min=0, help="Most edits of the local search.")] = None,
     num_trajectories: Annotated[
@@ -54,7 +55,7 @@ def learn(
     q0_hidden: Annotated[str, Option(help="Layers of the initial sampler; one for rnn.")] = "256",
     q_hidden: Annotated[str, Option(help="Layers of the editor and the stop policy.")] = "256,256",
     optimizer_f: Annotated[
-        Optimizer, Option(help=choice_help("Optimizer of the energy.", Optimizer))
+        Optimizer, Option(help=help_with_choices("Optimizer of the energy.", Optimizer))
     ] = Optimizer.ADAM,
     learning_rate_f: Annotated[float, Option(help="Learning rate of the energy.")] = 1e-3,
     learning_rate_q: Annotated[float, Option(help="Learning rate of the sampler.")] = 1e-3,

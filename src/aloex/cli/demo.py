@@ -5,11 +5,15 @@ from typing import Annotated
 
 import typer
 
+from aloex.cli.choices import DataName, help_with_choices
+
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder of the run and its report.")] = Path("demo"),
-    data: Annotated[str, typer.Option(help="Which of the seven pictures to learn.")] = "pinwheel",
-    steps: Annotated[int, typer.Option(help="Training steps.")] = 4000,
+    data: Annotated[
+        DataName, typer.Option(help=help_with_choices("The picture to learn.", DataName))
+    ] = DataName.PINWHEEL,
+    steps: Annotated[int, typer.Option(help="Training steps.")] = 3000,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
 ) -> None:
     """Learn a picture from 32 bits a point and report how well: two to three minutes on two cores.
@@ -18,4 +22,4 @@ def demo(
     """
     from aloex.apps.synthetic.demo import run  # matplotlib loads slowly: only for those who plot
 
-    print(f"report: {run(out, data=data, num_steps=steps, seed=seed)}")
+    print(f"report: {run(out, data=data.value, num_steps=steps, seed=seed)}")

@@ -10,7 +10,7 @@ from aloex.base.errors import AloexError, Stopped
 from aloex.base.extras import explain_missing
 from aloex.base.files import explain_os_error
 from aloex.cli import core, demo, synthetic
-from aloex.cli.fill import solve as fill
+from aloex.cli.fill import fill, programs
 from aloex.cli.fuzz import commands as fuzz
 
 app = typer.Typer(
@@ -27,7 +27,8 @@ app.command("score")(core.score)
 app.command("demo")(demo.demo)
 app.add_typer(synthetic.app, name="synthetic")
 app.add_typer(fuzz.app, name="fuzz")
-app.add_typer(fill.app, name="synth")
+app.command("fill")(fill.fill)
+app.add_typer(programs.app, name="programs")
 
 
 def main() -> None:

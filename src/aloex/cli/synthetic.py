@@ -1,4 +1,4 @@
-"""`aloex synthetic`: train, evaluate and draw the study's models."""
+"""`aloex synthetic`: train and evaluate the methods of the synthetic study."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,6 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from aloex.base.errors import require
+from aloex.cli.choices import (
+    DataName,
+    MethodName,
+    PresetName,
+    RecipeName,
+    help_with_choices,
+)
 
 app = typer.Typer(
     help="The synthetic study: seven pictures in the plane, 32 bits each.",
@@ -13,21 +20,25 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Recipe = Annotated[str, typer.Option(help="paper, or best (what our ablation found).")]
-Preset = Annotated[str, typer.Option(help="paper (full size), or quick (minutes on a CPU).")]
+ALL = "all"
+Data = Annotated[
+    list[str],
+    typer.Option(help=help_with_choices("A picture, or all; may be repeated.", DataName)),
+]
+Method = Annotated[MethodName, typer.Option(help=help_with_choices("What learns it.", MethodName))]
+Recipe = Annotated[RecipeName, typer.Option(help=help_with_choices("Settings.", RecipeName))]
+Preset = Annotated[PresetName, typer.Option(help=help_with_choices("Sizes.", PresetName))]
+Seeds = Annotated[list[int], typer.Option(help="May be repeated.")]
 Steps = Annotated[int | None, typer.Option(help="Training steps, instead of the recipe's.")]
-Data = Annotated[list[str], typer.Option(help="A data set, or all; may be repeated.")]
 
 
 @app.command()
 def train(
     data: Data = ["pinwheel"],  # noqa: B006
-    method: Annotated[str, typer.Option(help="aloe, pcd, ade, ...; a wrong one lists all.")] = (
-        "aloe"
-    ),
-    recipe: Recipe = "paper",
-    preset: Preset = "paper",
-    seed: Annotated[list[int], typer.Option(help="May be repeated.")] = [0],  # noqa: B006
+    method: Method = MethodName.ALOE,
+    recipe: Recipe = RecipeName.PAPER,
+    preset: Preset = PresetName.PAPER,
+    seed: Seeds = [0],  # noqa: B006
     steps: Steps = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run; default: runs/...")] = None,
 ) -> None:
@@ -35,11 +46,11 @@ def train(
     from aloex.apps.synthetic import methods
     from aloex.apps.synthetic import train as training
 
-    settings = methods.choose(method, recipe, preset, **changes_of(steps))
+    settings = methods.choose(method.value, recipe.value, preset.value, **changes_of(steps))
     problems = [training.Problem(name, number) for number in seed for name in names_of(data)]
     label = "-".join([method, recipe, preset, *data, *map(str, seed)])
     folder = out or Path("runs/synthetic") / label
-    for path in training.train(folder, settings, problems, recipe=recipe):
+    for path in training.train(folder, settings, problems, recipe=recipe.value):
         print(f"model: {path}")
     print(f"next: aloex synthetic eval {folder}")
 
@@ -77,7 +88,7 @@ def names_of(data: list[str]) -> list[str]:
     """Data sets by name, or all of them."""
     from aloex.apps.synthetic.data import DATA_SETS, DataSet
 
-    return list(DATA_SETS) if data == ["all"] else [DataSet(name).name for name in data]
+    return list(DATA_SETS) if data == [ALL] else [DataSet(name).name for name in data]
 
 
 def changes_of(steps: int | None) -> dict[str, Any]:

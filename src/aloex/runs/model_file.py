@@ -22,19 +22,23 @@ def write(path: str | os.PathLike, tree: PyTree, settings: dict[str, Any]) -> No
 
 
 def read(
-    path: str | os.PathLike, build: Callable[[dict[str, Any]], PyTree]
+    path: str | os.PathLike,
+    build: Callable[[dict[str, Any]], PyTree],
+    rename: Callable[[str], str] = str,
 ) -> tuple[PyTree, dict[str, Any]]:
-    """The tree and the settings; `build(settings)` makes a tree of the same shape."""
+    """The tree and the settings; `build(settings)` makes a tree of the same shape.
+
+    `rename` gives the name that an array of the file has in that tree.
+    """
     arrays, settings = read_weights(Path(path))
+    arrays = {rename(name): arrays[name] for name in sorted(arrays)}
     try:
         like = eqx.filter_eval_shape(build, settings)
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(
             f"{path} is not a model that this version of Aloex can read: {error}"
         ) from None
-    different = first_difference(
-        describe(dict(sorted(arrays.items()))), describe(named_arrays(like))
-    )
+    different = first_difference(describe(arrays), describe(named_arrays(like)))
     if different is not None:
         name, found, wanted = different
         raise CheckpointError(

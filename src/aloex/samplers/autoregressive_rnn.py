@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.nets import Dense, check_condition
+from aloex.nets import LSTM, Dense, check_condition
 from aloex.spaces import Sequences, Space, num_symbols
 
 
@@ -15,7 +15,7 @@ class AutoregressiveRNN(eqx.Module):
     On `Sequences` the padding symbol means the end: it is drawn like a token and then stays.
     """
 
-    cell: eqx.nn.LSTMCell
+    lstm: LSTM
     head: Dense
     space: Space = eqx.field(static=True)
     cond_dim: int = eqx.field(static=True)
@@ -31,21 +31,20 @@ class AutoregressiveRNN(eqx.Module):
     ):
         key_cell, key_head = jax.random.split(key)
         self.space, self.cond_dim = space, cond_dim
-        self.cell = eqx.nn.LSTMCell(num_symbols(space) + 1 + cond_dim, hidden, key=key_cell)
+        self.lstm = LSTM(num_symbols(space) + 1 + cond_dim, hidden, key=key_cell)
         self.head = Dense((hidden, head_hidden, num_symbols(space)), key=key_head)
 
     def _start(self):
-        zeros = jnp.zeros(self.cell.hidden_size, self.cell.weight_hh.dtype)
         nothing_yet = jnp.asarray(num_symbols(self.space), jnp.int32)
-        return (zeros, zeros), nothing_yet
+        return self.lstm.start(), nothing_yet
 
     def _advance(self, state, previous, z):
         """The LSTM's next state and the log probabilities of the next symbol."""
-        inputs = jax.nn.one_hot(previous, num_symbols(self.space) + 1, dtype=state[0].dtype)
+        inputs = jax.nn.one_hot(previous, num_symbols(self.space) + 1, dtype=state.h.dtype)
         if z is not None:
             inputs = jnp.concatenate([inputs, z.astype(inputs.dtype)])
-        state = self.cell(inputs, state)
-        log_probs = jax.nn.log_softmax(self.head(state[0]))
+        state = self.lstm.step(state, inputs)
+        log_probs = jax.nn.log_softmax(self.head(state.h))
         if isinstance(self.space, Sequences):
             ended = jnp.where(jnp.arange(num_symbols(self.space)) == self.space.pad, 0.0, -jnp.inf)
             log_probs = jnp.where(previous == self.space.pad, ended, log_probs)

@@ -89,7 +89,6 @@ def test_a_second_call_uses_the_run(demo):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--data", "cat"], "no data set 'cat'; choose one of 2spirals"),
         (["--steps", "0"], "steps must be at least 1, got 0"),
         (["--seed", "-1"], "seed must not be negative, got -1"),
     ],

@@ -1,5 +1,5 @@
-"""Program synthesis: string programs from examples, for filling the columns of tables."""
+"""Fill the columns of tables: programs on strings, found from a few examples."""
 
-from aloex.apps.fill.fill import Row, Solution, solve
+from aloex.apps.fill.fill import FilledTable, Row, Solution, fill_table, solve
 
-__all__ = ["Row", "Solution", "solve"]
+__all__ = ["FilledTable", "Row", "Solution", "fill_table", "solve"]

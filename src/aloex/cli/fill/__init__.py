@@ -1,1 +1,1 @@
-"""`aloex synth`."""
+"""`aloex fill`, and `aloex programs`: the networks and the energy behind it."""

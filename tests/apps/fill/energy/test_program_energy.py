@@ -8,8 +8,8 @@ from aloex.apps.fill.energy import contrast, learn, net
 from aloex.apps.fill.energy.features import NUM_KINDS, kind, kinds
 from aloex.apps.fill.energy.learned import Learned
 from aloex.apps.fill.language import canonical
+from aloex.apps.fill.language.run import Outputs
 from aloex.apps.fill.space.k_best import best
-from aloex.apps.fill.space.outputs import Written
 from aloex.apps.fill.space.sample import Sampler
 from aloex.apps.fill.space.version_space import VersionSpace
 from aloex.base.errors import AloexError, CheckpointError
@@ -96,7 +96,7 @@ def test_negatives_apply_to_the_inputs_at_hand():
         inputs = [x for x, _ in task.examples[1:]]
         space = VersionSpace(task.examples[:1])
         sampler = Sampler(space, Learned(space, inputs, WEIGHTS))
-        written = Written(inputs)
+        written = Outputs(inputs)
         for program in contrast._negatives(sampler, np.random.default_rng(0), 3, written):
             assert None not in written(program)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.editor_file import build_editor
+from aloex.apps.fill.networks.editor_file import build_editor, editor_memory
 from aloex.apps.fill.networks.programs import edits, grammar
 from aloex.apps.fill.networks.programs.codes import EXPR_LENGTH, EXPR_TOKENS, FIRST_SUBSTR
 from aloex.apps.fill.networks.search import joint_beam
@@ -133,7 +133,7 @@ def pair(request):
 @compiled
 def log_edit(start, editor, seen, programs, choices, exprs):
     """log q of edits [tasks, rows], all tokens at once."""
-    memory = editor.prepare(start.encode(seen.inputs, seen.outputs, seen.shown), seen)
+    memory = editor_memory(editor, start.encode(seen.inputs, seen.outputs, seen.shown), seen)
     reading = editor.read(memory, seen, programs)
     return reading, editor.log_exprs(memory, seen, reading, choices, exprs)
 
@@ -156,7 +156,7 @@ def test_edits_are_scored_as_they_are_written(pair):
 
     @compiled
     def follow(start, editor, seen, reading, tokens):
-        memory = editor.prepare(start.encode(seen.inputs, seen.outputs, seen.shown), seen)
+        memory = editor_memory(editor, start.encode(seen.inputs, seen.outputs, seen.shown), seen)
 
         def one(memory, seen, reading, choice, tokens):
             def step(carry, token):

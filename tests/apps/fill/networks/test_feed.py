@@ -7,7 +7,7 @@ from hypothesis import given
 from aloex.apps.fill.language import canonical, detokenize, run, tokenize
 from aloex.apps.fill.language.mask import state_after
 from aloex.apps.fill.networks.programs import codes, host
-from aloex.apps.fill.networks.train.feed import CLASSES, Batcher
+from aloex.apps.fill.networks.train.feed import BUCKETS, Batcher
 from aloex.apps.fill.tasks.tasks import generate
 from aloex.base.errors import InputError
 from aloex.learning import HostBatches
@@ -102,7 +102,7 @@ def test_batches_are_functions_of_seed_and_number():
 def test_batches_hold_whole_programs_of_their_class():
     batch = Batcher(64, seed=9, canonical=True).check()(0)
     assert sum(len(part.shown) for part in batch) == 64
-    for part, kind in zip(batch, CLASSES, strict=True):
+    for part, kind in zip(batch, BUCKETS, strict=True):
         assert part.programs.tokens.shape[1] == kind.max_tokens
         for row, inputs, outputs in zip(
             part.programs.tokens, part.inputs, part.outputs, strict=True

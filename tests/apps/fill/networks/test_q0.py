@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.nets import layers
 from aloex.apps.fill.networks.programs.codes import MASKS
-from aloex.apps.fill.networks.programs.grammar import Seen, advance, empty
+from aloex.apps.fill.networks.programs.grammar import PublicPairs, advance, empty
 from aloex.apps.fill.networks.programs.host import find_gaps
 from aloex.apps.fill.networks.train import feed, train
 from aloex.apps.fill.networks.train.feed import Batcher
@@ -18,18 +17,6 @@ from aloex.runs.run_folder import RunFolder
 from stats import compiled, randomised
 
 SETTINGS = {name: {"kind": "q0", "model": name, "size": "tiny"} for name in q0.KINDS}
-
-
-def test_the_gradient_of_an_lstm_is_that_of_its_loop():
-    rng = np.random.default_rng(0)
-    with jax.enable_x64(True):
-        gates, w_rec = (jnp.asarray(rng.normal(size=s)) for s in ((3, 5, 16), (4, 16)))
-        value = lambda recur: lambda gates, w: jnp.sum(jnp.sin(recur(gates, w)))
-        loop = lambda gates, w: layers._recur(gates, w)[0]
-        grads = [jax.grad(value(f), argnums=(0, 1))(gates, w_rec) for f in (layers.recur, loop)]
-    for ours, plain in zip(*grads, strict=True):
-        # The state c stays in float32, so this is its precision.
-        np.testing.assert_allclose(ours, plain, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", q0.KINDS)
@@ -45,7 +32,7 @@ def test_steps_give_what_scoring_gives(name):
 
     gaps = np.zeros((*part.inputs.shape[:2], 369), np.int8)
     find_gaps(np.asarray(part.inputs), gaps)
-    seen = Seen(part.inputs, part.outputs, part.shown, jnp.asarray(gaps))
+    seen = PublicPairs(part.inputs, part.outputs, part.shown, jnp.asarray(gaps))
 
     @compiled
     def follow(model, seen, tokens):
@@ -72,7 +59,7 @@ def test_steps_give_what_scoring_gives(name):
 
 
 def test_a_resumed_run_ends_like_one_that_went_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(feed, "CLASSES", (feed.Class(1.0, 88, 50),))  # less to compile
+    monkeypatch.setattr(feed, "BUCKETS", (feed.LengthBucket(1.0, 88, 50),))  # less to compile
     settings = {"model": "paper", "size": "tiny", "num_steps": 4, "batch_size": 32}
     loop = {"checkpoint_every": 2, "log_every": 2, "num_threads": 2, "progress": False}
     train.train_q0(tmp_path / "whole", **settings, **loop)

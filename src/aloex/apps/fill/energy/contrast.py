@@ -14,7 +14,7 @@ from aloex.apps.fill.energy import net
 from aloex.apps.fill.energy.features import NUM_KINDS, kind
 from aloex.apps.fill.energy.learned import Learned
 from aloex.apps.fill.language import ConstStr, Program, canonical
-from aloex.apps.fill.space.outputs import Written
+from aloex.apps.fill.language.run import Outputs
 from aloex.apps.fill.space.sample import Sampler
 from aloex.apps.fill.space.version_space import VersionSpace
 from aloex.apps.fill.tasks.tasks import NUM_PUBLIC, Task
@@ -41,7 +41,7 @@ def contrast(weights: net.Weights, task: Task, rng: np.random.Generator, num_neg
     parts = _Parts(space)
     program = canonical(task.program)
     sampler = Sampler(space, score)
-    neg = _negatives(sampler, rng, num_neg, Written(inputs))
+    neg = _negatives(sampler, rng, num_neg, Outputs(inputs))
     uses, kinds = parts(program)
     value = uses @ [*score.known.values()] + kinds @ score.of_task
     if neg:
@@ -60,12 +60,12 @@ def contrast(weights: net.Weights, task: Task, rng: np.random.Generator, num_neg
     )
 
 
-def _negatives(sampler: Sampler, rng: np.random.Generator, number: int, written: Written):
+def _negatives(sampler: Sampler, rng: np.random.Generator, number: int, outputs_of: Outputs):
     """Draws that apply to the inputs; fewer where most do not."""
     found: list[Program] = []
     for _ in range(4):
         drawn = sampler.draw(rng, number)
-        found += [program for program in drawn if None not in written(program)]
+        found += [program for program in drawn if None not in outputs_of(program)]
         if len(found) >= number:
             break
     return found[:number]

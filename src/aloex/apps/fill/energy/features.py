@@ -1,7 +1,8 @@
-"""What the energy sees: numbers for each position, each kind of SubStr and the task as a whole.
+"""Features of the energy: numbers for each position, each kind of SubStr and the task as a whole.
 
 They come from the inputs at hand, those of the examples and those still to be filled: how often
-each thing is found in them, and how many positions there are to choose from.
+each character or regex is found in them. Two of the numbers are the log probabilities with which
+the generator of tasks draws a ConstTok and a RegexTok for these inputs (`space.score.Prior`).
 """
 
 from collections.abc import Sequence
@@ -15,15 +16,15 @@ from aloex.apps.fill.space.version_space import PLAIN_REGEXES, Pairs, VersionSpa
 
 NUM_INPUTS = 10  # of a task; with fewer at hand a program must also fit some that are not seen
 MAX_INPUTS = 20  # more are not looked at
-MAX_SLACK = 3  # of matches beyond the k-th
+MAX_SLACK = 3  # matches beyond the k-th that are told apart
 MAX_LENGTH = 4  # of copied texts told apart
 NUM_KINDS = 2 * MAX_LENGTH  # of SubStr: in order or crossed, by the shortest text
 
 TYPE, REGEX, GAP, COUNT, SLACK = np.cumsum([0, 3, len(PLAIN_REGEXES), 2 * MAX_K + 1, MAX_K + 2])
 MEAN_SLACK = SLACK + MAX_SLACK + 1
-ROOM = MEAN_SLACK + 1
+GENERATOR_LOG_PROB = MEAN_SLACK + 1
 NUM_GLOBAL = 6
-NUM_POSITION = ROOM + 1 + NUM_GLOBAL
+NUM_POSITION = GENERATOR_LOG_PROB + 1 + NUM_GLOBAL
 
 
 class Context:
@@ -34,11 +35,11 @@ class Context:
         self.texts = [*public, *inputs][:MAX_INPUTS]
         self.found: dict[object, np.ndarray] = {}
         prior, lengths = Prior(self.texts), [*map(len, self.texts)]
-        # How many characters and matches there are to count, as log(1 / number).
-        self.room = {ConstTok: prior.const_tok / 5, RegexTok: prior.regex / 5}
+        # With which the generator draws one such position: minus the log of how many there are.
+        self.generator_log_prob = {ConstTok: prior.const_tok / 5, RegexTok: prior.regex / 5}
         self.task = np.array(
             [
-                *self.room.values(),
+                *self.generator_log_prob.values(),
                 max(NUM_INPUTS - len(self.texts), 0) / NUM_INPUTS,
                 min(len(public), 4) / 4,
                 float(np.mean(lengths)) / 20,
@@ -71,7 +72,7 @@ class Context:
             else:
                 row[TYPE + 2] = 1
             counts = self.counts(pos)
-            row[ROOM] = self.room[type(pos)]
+            row[GENERATOR_LOG_PROB] = self.generator_log_prob[type(pos)]
             row[COUNT + abs(pos.k) - 1] = 1
             row[COUNT + MAX_K] = pos.k < 0
             row[COUNT + MAX_K + 1] = pos.direct == "End"

@@ -11,7 +11,8 @@ import numpy as np
 
 from aloex.apps.fill.energy.features import MAX_LENGTH, NUM_KINDS, Context, kinds
 from aloex.apps.fill.energy.net import Weights, apply, trained
-from aloex.apps.fill.language.syntax import CONSTANTS, Pos
+from aloex.apps.fill.language.alphabet import CONSTANTS
+from aloex.apps.fill.language.syntax import Pos
 from aloex.apps.fill.space.version_space import Pairs, VersionSpace
 
 LACKING = -30.0  # of a position that an input lacks: tasks have none

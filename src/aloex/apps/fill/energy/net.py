@@ -64,7 +64,7 @@ def load(path: Path) -> Weights:
     if {name: array.shape for name, array in weights.items()} != wanted:
         raise CheckpointError(
             f"{path} holds other weights than this version of Aloex knows; train them again: "
-            "aloex synth train energy"
+            "aloex programs train energy"
         )
     return weights
 

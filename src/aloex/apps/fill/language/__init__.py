@@ -1,10 +1,9 @@
 """The language of string programs: trees, text, tokens, grammar mask, interpreter, plain words."""
 
+from aloex.apps.fill.language.alphabet import CONSTANTS, REGEXES
 from aloex.apps.fill.language.canonical import canonical
-from aloex.apps.fill.language.run import run
+from aloex.apps.fill.language.run import Outputs, run
 from aloex.apps.fill.language.syntax import (
-    CONSTANTS,
-    REGEXES,
     ConstPos,
     ConstStr,
     ConstTok,
@@ -26,6 +25,7 @@ __all__ = [
     "ConstStr",
     "ConstTok",
     "Expr",
+    "Outputs",
     "Pos",
     "Program",
     "RegexTok",

@@ -6,9 +6,8 @@ positions of a SubStr stand in a fixed order, since it copies what lies between 
 
 from collections.abc import Iterator
 
+from aloex.apps.fill.language.alphabet import CONSTANTS, REGEXES
 from aloex.apps.fill.language.syntax import (
-    CONSTANTS,
-    REGEXES,
     ConstPos,
     ConstStr,
     ConstTok,

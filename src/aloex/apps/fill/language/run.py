@@ -12,19 +12,12 @@ ConstPos outside the input is its nearest end. Programs must be canonical (`cano
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from aloex.apps.fill.language.alphabet import REGEXES
 from aloex.apps.fill.language.canonical import check
-from aloex.apps.fill.language.syntax import (
-    REGEXES,
-    ConstPos,
-    ConstStr,
-    Expr,
-    Pos,
-    Program,
-    RegexTok,
-)
+from aloex.apps.fill.language.syntax import ConstPos, ConstStr, Expr, Pos, Program, RegexTok
 from aloex.base.errors import require
 
 COMPILED = {name: re.compile(regex) for name, regex in REGEXES.items()}
@@ -79,6 +72,33 @@ def clean_pos(pos: Pos, text: str) -> int | None:
     if not 1 <= abs(pos.k) <= len(found):
         return None
     return found[pos.k - 1 if pos.k > 0 else pos.k][pos.direct == "End"]
+
+
+class Outputs:
+    """What programs write for some inputs; each position is looked up once for each input."""
+
+    def __init__(self, inputs: Sequence[str]):
+        self.inputs = inputs
+        self.gaps: dict[Pos, list[int | None]] = {}
+        self.pieces: dict[Expr, list[str | None]] = {}
+
+    def __call__(self, program: Program) -> list[str | None]:
+        columns = [self._piece(expr) for expr in program]
+        return [None if None in row else "".join(row) for row in zip(*columns, strict=True)]
+
+    def _piece(self, expr: Expr) -> list[str | None]:
+        if expr not in self.pieces:
+            if isinstance(expr, ConstStr):
+                self.pieces[expr] = [expr.char] * len(self.inputs)
+            else:
+                ends = zip(self.inputs, self._gap(expr.p1), self._gap(expr.p2), strict=True)
+                self.pieces[expr] = [between(text, a, b) for text, a, b in ends]
+        return self.pieces[expr]
+
+    def _gap(self, pos: Pos) -> list[int | None]:
+        if pos not in self.gaps:
+            self.gaps[pos] = [clean_pos(pos, text) for text in self.inputs]
+        return self.gaps[pos]
 
 
 def spans(pos: Pos, text: str) -> tuple[tuple[int, int], ...]:

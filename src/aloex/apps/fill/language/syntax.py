@@ -4,27 +4,16 @@
     expr    := ConstStr char | SubStr pos pos
     pos     := ConstPos k | ConstTok char k direct | RegexTok regex k direct
 
-The paper has 11 characters for ConstStr and ConstTok, `CONSTANTS`. The tree takes any character,
-so that tables of any kind can be filled; the tokens of the models know only the paper's.
+The tree takes any character for ConstStr and ConstTok, so that tables of any kind can be filled;
+the tokens of the models know only the paper's, `alphabet.CONSTANTS`.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
+from aloex.apps.fill.language.alphabet import REGEXES
 from aloex.base.errors import require
 
-CONSTANTS = tuple("],-.@'\"():%")
-REGEXES = {
-    "Proper": "[A-Z]([a-z])+",
-    "Caps": "[A-Z]+",
-    "Lower": "[a-z]+",
-    "Digits": r"\d+",
-    "Letters": "[a-zA-Z]+",
-    "Alnum": "[a-zA-Z0-9]+",
-    "Space": r"\s+",
-    "Begin": "^",
-    "Finish": "$",
-}
 MAX_K = 4
 MAX_EXPRESSIONS = 10  # of the paper's tasks; the language itself has no bound
 

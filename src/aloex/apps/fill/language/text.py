@@ -7,9 +7,9 @@ import json
 import re
 from typing import NoReturn
 
+from aloex.apps.fill.language.alphabet import REGEXES
 from aloex.apps.fill.language.syntax import (
     MAX_K,
-    REGEXES,
     ConstPos,
     ConstStr,
     ConstTok,
@@ -51,17 +51,17 @@ def _quoted(char: str) -> str:
 
 def parse(text: str) -> Program:
     """The program that `text` shows, or an `InputError` with the place of the fault."""
-    reader = _Reader(text)
-    program = [reader.expr()]
-    while reader.word == "|":
-        reader.next()
-        program.append(reader.expr())
-    if reader.word:
-        reader.fail("expected | or the end")
+    parser = _Parser(text)
+    program = [parser.expr()]
+    while parser.word == "|":
+        parser.next()
+        program.append(parser.expr())
+    if parser.word:
+        parser.fail("expected | or the end")
     return tuple(program)
 
 
-class _Reader:
+class _Parser:
     """A recursive descent over the words of a text; `word` is the next one, "" at the end."""
 
     def __init__(self, text: str):
@@ -106,13 +106,13 @@ class _Reader:
         if kind == "ConstPos":
             made = ConstPos(self.number())
         elif kind == "ConstTok":
-            made = ConstTok(self.char(), *self.place())
+            made = ConstTok(self.char(), *self.count_and_end())
         else:
-            made = RegexTok(self.expect(*REGEXES), *self.place())
+            made = RegexTok(self.expect(*REGEXES), *self.count_and_end())
         self.expect(")")
         return made
 
-    def place(self) -> tuple[int, Direct]:
+    def count_and_end(self) -> tuple[int, Direct]:
         self.expect(",")
         k = self.number()
         self.expect(",")

@@ -6,10 +6,9 @@ expression takes 2 to 11 tokens; `|` stands between two of them, `eos` at the en
 
 from collections.abc import Iterable, Sequence
 
+from aloex.apps.fill.language.alphabet import CONSTANTS, NUM_CHARS, REGEXES
 from aloex.apps.fill.language.syntax import (
-    CONSTANTS,
     MAX_K,
-    REGEXES,
     ConstPos,
     ConstStr,
     ConstTok,
@@ -21,15 +20,19 @@ from aloex.apps.fill.language.syntax import (
 )
 from aloex.base.errors import InputError, require
 
-INTEGERS = tuple(range(-4, 12))
+INTEGERS = tuple(range(-MAX_K, NUM_CHARS + 1))
 WORDS = ("ConstStr", "SubStr", "ConstPos", "RegPos", "ConstTok", "RegexTok", "Start", "End")
 VOCABULARY = ("pad", "eos", "|", *map(str, INTEGERS), *WORDS)
 INDEX = {word: token for token, word in enumerate(VOCABULARY)}
 PAD, EOS, BAR = 0, 1, 2
+ZERO = INDEX["0"]  # integer n is token ZERO + n
+T_CONSTSTR, T_SUBSTR, T_CONSTPOS = INDEX["ConstStr"], INDEX["SubStr"], INDEX["ConstPos"]
+T_REGPOS, T_CONSTTOK, T_REGEXTOK = INDEX["RegPos"], INDEX["ConstTok"], INDEX["RegexTok"]
+T_START = INDEX["Start"]  # End is the next one
 MAX_EXPR_TOKENS = 11
 NAMES = tuple(REGEXES)
 KS = [str(k) for k in range(-MAX_K, MAX_K + 1)]
-CHARS = [str(i + 1) for i in range(len(CONSTANTS))]
+CHARS = [str(i + 1) for i in range(NUM_CHARS)]
 REGEX_IDS = [str(i + 1) for i in range(len(NAMES))]
 
 

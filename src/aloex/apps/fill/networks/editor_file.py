@@ -1,4 +1,4 @@
-"""Editors by name and as files."""
+"""Editors by name and as files, and what they make of tasks."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,8 @@ import jax.numpy as jnp
 
 from aloex.apps.fill.networks.nets.editor import Editor
 from aloex.apps.fill.networks.nets.guided_editor import GuidedEditor
-from aloex.apps.fill.networks.q0 import cast, file_of
+from aloex.apps.fill.networks.programs.grammar import PublicPairs
+from aloex.apps.fill.networks.q0 import cast, current_name, file_of
 from aloex.base.errors import require
 from aloex.runs import model_file
 
@@ -38,5 +39,11 @@ def build_editor(settings: dict[str, Any], seed: int = 0) -> Editor | GuidedEdit
 
 def load_editor(path: Path) -> tuple[Editor | GuidedEditor, dict[str, Any]]:
     """An editor and its settings, from a file or from the folder of its run."""
-    model, settings = model_file.read(file_of(path), lambda s: cast(build_editor(s), jnp.float16))
+    build = lambda settings: cast(build_editor(settings), jnp.float16)
+    model, settings = model_file.read(file_of(path), build, rename=current_name)
     return cast(model, jnp.float32), settings
+
+
+def editor_memory(editor: Editor | GuidedEditor, memory: Any, public: PublicPairs) -> Any:
+    """The tasks for an editor: by its own encoder, or from `memory`, as q0 encoded them."""
+    return editor.prepare(public) if isinstance(editor, Editor) else editor.prepare(memory)

@@ -23,6 +23,9 @@ SIZES: dict[str, dict[str, dict[str, int]]] = {
     },
 }
 
+# Parts of names that differ in the files of older versions, such as the study's weights.
+RENAMED = {"reader": "encoder", "think": "mlp", "place": "site"}
+
 
 def build(settings: dict[str, Any], seed: int = 0) -> Q0:
     """A new q0; `settings` has its `model` and `size`, and a `kind` which is q0."""
@@ -41,8 +44,14 @@ def save(path: Path, model: Any, settings: dict[str, Any]) -> None:
 
 def load(path: Path) -> tuple[Q0, dict[str, Any]]:
     """A q0 and its settings, from a file or from the folder of its run."""
-    model, settings = model_file.read(file_of(path), lambda s: cast(build(s), jnp.float16))
+    like = lambda settings: cast(build(settings), jnp.float16)
+    model, settings = model_file.read(file_of(path), like, rename=current_name)
     return cast(model, jnp.float32), settings
+
+
+def current_name(name: str) -> str:
+    """The name of an array that files of older versions call `name`."""
+    return ".".join(RENAMED.get(part, part) for part in name.split("."))
 
 
 def file_of(path: Path) -> Path:

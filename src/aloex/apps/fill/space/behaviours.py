@@ -1,4 +1,4 @@
-"""What the programs of a version space write for further inputs, and how probable each of it is.
+"""What the programs of a version space write for further inputs, and how probable that is.
 
 Programs that write the same for all of these inputs behave alike, and their weights exp(score) add
 up: the most probable behaviour is often not that of the best program. From the beginnings of the
@@ -119,10 +119,10 @@ def _options(space: VersionSpace, score: Score, inputs: Sequence[str]) -> _Optio
 
     chars = [(i, each.char) for i, each in enumerate(space.pieces) if each.char is not None]
     none = np.full(len(chars), -1)
-    written = _written([char for _, char in chars], len(inputs))
+    constants = _constants([char for _, char in chars], len(inputs))
     piece = np.append(piece, [i for i, _ in chars]).astype(int)
     weight = np.exp(np.append(log_weight, [score.constant(char) for _, char in chars]))
-    texts = Texts(*(np.concatenate(both) for both in zip(texts, written, strict=True)))
+    texts = Texts(*(np.concatenate(both) for both in zip(texts, constants, strict=True)))
 
     rows, weight = _merged(weight, piece, texts.keys())
     order = np.lexsort((-weight, piece[rows]))
@@ -177,7 +177,7 @@ def _copied(one: np.ndarray, other: np.ndarray, inputs: Sequence[str]) -> Texts:
     return Texts(before[column, high] - before[column, low] * power, power)
 
 
-def _written(chars: Sequence[str], num_inputs: int) -> Texts:
+def _constants(chars: Sequence[str], num_inputs: int) -> Texts:
     """The same character for all inputs, for each of some."""
     mark = np.repeat(_codes("".join(chars))[:, None], num_inputs, axis=1)
     return Texts(mark, np.full(mark.shape, BASE))

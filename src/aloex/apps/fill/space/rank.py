@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aloex.apps.fill.language.run import Outputs
 from aloex.apps.fill.language.syntax import Program
 from aloex.apps.fill.space.behaviours import behaviours
 from aloex.apps.fill.space.k_best import best
-from aloex.apps.fill.space.outputs import Written
 from aloex.apps.fill.space.score import Score
 from aloex.apps.fill.space.version_space import VersionSpace
 
@@ -35,9 +35,9 @@ def for_inputs(
 
     Those that write more than `max_length` characters for an input are left out.
     """
-    found, written = behaviours(space, score, inputs), Written(inputs)
+    found, outputs_of = behaviours(space, score, inputs), Outputs(inputs)
     if max_length is not None:
-        fits = lambda program: all(len(text or "") <= max_length for text in written(program))
+        fits = lambda program: all(len(text or "") <= max_length for text in outputs_of(program))
         found = [each for each in found if fits(each.program)]
     total = sum(each.weight for each in found)
     ranked = [(each.weight / total, each.program) for each in found[:k]]
@@ -77,11 +77,11 @@ def _covering(space: VersionSpace, score: Score, k: int, sets: list[list[str]]) 
     for each in found:
         weights.update({program: weight for weight, program in each})
     candidates = [program for program, _ in weights.most_common(MAX_CANDIDATES)]
-    runs = [Written(each) for each in sets]
-    behaves = [[tuple(written(program)) for written in runs] for program in candidates]
+    runs = [Outputs(each) for each in sets]
+    behaves = [[tuple(outputs_of(program)) for outputs_of in runs] for program in candidates]
     left = [
-        {tuple(written(program)): weight for weight, program in each}
-        for written, each in zip(runs, found, strict=True)
+        {tuple(outputs_of(program)): weight for weight, program in each}
+        for outputs_of, each in zip(runs, found, strict=True)
     ]
     chosen = []
     for _ in range(min(k, len(candidates))):

@@ -66,13 +66,13 @@ class Sampler:
 
     def _expr(self, rng: np.random.Generator, piece: int) -> Expr:
         found, pair = self.space.pieces[piece], _pick(rng, self.pairs[piece])
-        place, wholes = found.pairs.start + pair, self.wholes.get(piece, [])
-        if place < found.pairs.stop:
-            sides = (int(side[place]) for side in (self.space.pairs.first, self.space.pairs.second))
+        row, wholes = found.pairs.start + pair, self.wholes.get(piece, [])
+        if row < found.pairs.stop:
+            sides = (int(side[row]) for side in (self.space.pairs.first, self.space.pairs.second))
             p1, p2 = (self.space.classes[c][_pick(rng, self.positions[c])] for c in sides)
             return substring(p1, p2)
-        if place < found.pairs.stop + len(wholes):
-            return wholes[place - found.pairs.stop][1]
+        if row < found.pairs.stop + len(wholes):
+            return wholes[row - found.pairs.stop][1]
         assert found.char is not None
         return ConstStr(found.char)
 

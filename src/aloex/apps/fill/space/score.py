@@ -11,11 +11,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from aloex.apps.fill.language.alphabet import CONSTANTS, NUM_CHARS, REGEXES
 from aloex.apps.fill.language.run import matches
 from aloex.apps.fill.language.syntax import (
-    CONSTANTS,
     MAX_K,
-    REGEXES,
     ConstPos,
     ConstStr,
     Pos,
@@ -24,8 +23,6 @@ from aloex.apps.fill.language.syntax import (
     SubStr,
 )
 from aloex.apps.fill.space.version_space import Pairs
-
-NUM_CHARS = len(CONSTANTS)
 
 
 @runtime_checkable

@@ -1,9 +1,9 @@
 """All clean programs that fit some examples, as a graph.
 
-A node is a tuple of places, one in each output: what has been written so far. An edge is a
-`Piece`: a text for each example, which some expressions write, all of them from one node to the
-same next one. A path from the beginnings of the outputs to their ends is a choice of pieces, and
-each choice of an expression for each piece is a program (Gulwani, POPL 2011, for this grammar).
+A node is a tuple of offsets, one in each output: how much of it has been written. An edge is a
+`Piece`: the text that some expressions write in each example. A path from the beginnings of the
+outputs to their ends is a choice of pieces, and each choice of an expression for each piece is a
+program (Gulwani, POPL 2011, for this grammar).
 
 Positions that mean the same gaps in all examples are one class, and expressions are pairs of
 classes; so billions of programs take a few hundred pairs.
@@ -16,18 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aloex.apps.fill.language.alphabet import CONSTANTS, REGEXES
 from aloex.apps.fill.language.canonical import ANCHORS
 from aloex.apps.fill.language.run import clean_pos, matches, occurrences, spans
-from aloex.apps.fill.language.syntax import (
-    CONSTANTS,
-    MAX_K,
-    REGEXES,
-    ConstPos,
-    ConstTok,
-    Pos,
-    RegexTok,
-    SubStr,
-)
+from aloex.apps.fill.language.syntax import MAX_K, ConstPos, ConstTok, Pos, RegexTok, SubStr
 from aloex.base.errors import InputError, require
 
 Node = tuple[int, ...]
@@ -159,6 +151,16 @@ class VersionSpace:
         return sorted(self.graph, reverse=True)
 
 
+def table_space(examples: Sequence[tuple[str, str]]) -> VersionSpace:
+    """The space for a table: characters that all outputs, or inputs, share are constants, too."""
+    inputs, outputs = zip(*examples, strict=True)
+    shared = sorted(set.intersection(*map(set, outputs)))
+    marks = sorted(set.intersection(*map(set, inputs)))
+    marks = [char for char in marks if not char.isalnum() and not char.isspace()]
+    merged = lambda more: tuple(dict.fromkeys((*CONSTANTS, *more)))
+    return VersionSpace(examples, constants=merged(shared), tokens=merged(marks))
+
+
 def _classes(inputs: Sequence[str], tokens: Sequence[str]) -> dict[Node, list[Pos]]:
     """The positions that all inputs have, by the gaps that they mean."""
     classes: dict[Node, list[Pos]] = {}
@@ -241,8 +243,8 @@ def _graph(
         if node in graph or node == end:
             continue
         here = -1
-        for place, at in zip(node, usable, strict=True):
-            here &= at[place]
+        for offset, fitting in zip(node, usable, strict=True):
+            here &= fitting[offset]
         edges = []
         while here:
             lowest = here & -here
@@ -265,20 +267,20 @@ def _graph(
 
 
 def _usable(texts: Sequence[str], output: str) -> list[int]:
-    """For each place of an output the pieces that fit there, as bits, if the end can be reached."""
+    """For each offset of an output the pieces that fit there and lead to its end, as bits."""
     bits: dict[str, int] = {}
     for number, text in enumerate(texts):
         bits[text] = bits.get(text, 0) | 1 << number
     fitting: list[list[tuple[int, int]]] = [[] for _ in output]
     for text, pieces in bits.items():
-        place = output.find(text)
-        while place >= 0:
-            fitting[place].append((place + len(text), pieces))
-            place = output.find(text, place + 1)
+        offset = output.find(text)
+        while offset >= 0:
+            fitting[offset].append((offset + len(text), pieces))
+            offset = output.find(text, offset + 1)
     usable = [0] * len(output) + [-1]
-    for place in range(len(output) - 1, -1, -1):
-        for then, pieces in fitting[place]:
+    for offset in range(len(output) - 1, -1, -1):
+        for then, pieces in fitting[offset]:
             if usable[then]:
-                usable[place] |= pieces
+                usable[offset] |= pieces
     usable[-1] = 0  # nothing more can be written there
     return usable

@@ -1,8 +1,8 @@
-"""Tasks: ten examples of what one program writes, four of them public. Made, stored, frozen.
+"""Tasks: ten examples of what one program writes, four of them public. Made, stored, loaded.
 
 A file of tasks is text, packed with xz: a line for each task, with the program, the inputs and the
-outputs between tabs. Two such files come with the library, and nothing is to be trained on them:
-`test` has 10,000 tasks, `validation` 2,000.
+outputs between tabs. The studies have two such files, and nothing is to be trained on them: `test`
+has 10,000 tasks, `validation` 2,000. `FROZEN` holds their seeds, so that no run takes them.
 """
 
 import hashlib
@@ -15,9 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from aloex.apps.fill.language import Program, detokenize, parse, show
+from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
+from aloex.apps.fill.language.tokens import MAX_EXPR_TOKENS
 from aloex.base.errors import CheckpointError, InputError, require
 
-NUM_PUBLIC = 4
+NUM_EXAMPLES, NUM_PUBLIC = 10, 4  # of a task
+MAX_INPUT, MAX_OUTPUT = 20, 50  # characters
+MAX_TOKENS = MAX_EXPRESSIONS * (MAX_EXPR_TOKENS + 1)  # of a program
 FROZEN = {  # seed, number of tasks, hash of the text
     "test": (1, 10_000, "959dc6fe285bc7a72ede509d6a54f5222f974bb9fc18162481b521ff975bb733"),
     "validation": (2, 2_000, "e3832b8c2dc76a924e9871ea57c608c3951116424d00fdc98cbf183b36e6993b"),
@@ -73,18 +77,17 @@ class Arrays(NamedTuple):
 
 def generate(num_tasks: int, *, seed: int, first: int = 0) -> Arrays:
     """Tasks `first` to `first + num_tasks - 1` of the endless set that belongs to a seed."""
-    from aloex.apps.fill.tasks import generate as compiled  # numba is not needed to fill a table
+    from aloex.apps.fill.tasks.random_tasks import fill_tasks  # numba is not needed to fill a table
 
     require(num_tasks >= 0, f"the number of tasks must not be negative, got {num_tasks}")
     require(0 <= seed < 1 << 63, f"a seed is a number from 0 to 2^63 - 1, got {seed}")
     require(first >= 0, f"tasks are numbered from 0, got {first}")
-    shape = (num_tasks, compiled.NUM_EXAMPLES)
     made = Arrays(
-        np.zeros((*shape, compiled.MAX_INPUT), np.uint8),
-        np.zeros((*shape, compiled.MAX_OUTPUT), np.uint8),
-        np.zeros((num_tasks, compiled.MAX_TOKENS), np.int8),
+        np.zeros((num_tasks, NUM_EXAMPLES, MAX_INPUT), np.uint8),
+        np.zeros((num_tasks, NUM_EXAMPLES, MAX_OUTPUT), np.uint8),
+        np.zeros((num_tasks, MAX_TOKENS), np.int8),
     )
-    compiled.fill(seed, first, *made)
+    fill_tasks(seed, first, *made)
     return made
 
 
@@ -119,5 +122,5 @@ def load(path: Path, sha256: str | None = None) -> list[Task]:
 
 
 def _task(text: str, rest: list[str]) -> Task:
-    half = len(rest) // 2
-    return Task(text, tuple(zip(rest[:half], rest[half:], strict=True)))
+    middle = len(rest) // 2
+    return Task(text, tuple(zip(rest[:middle], rest[middle:], strict=True)))

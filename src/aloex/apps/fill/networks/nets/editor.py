@@ -1,11 +1,11 @@
 """The paper's q_A and q_stop in one (`app:exp_robustfill`): where to edit, and what to write.
 
-The current program is read by a bidirectional LSTM, an expression a step; each is the sum of
-vectors of its tokens, by where they stand in it. A pointer then chooses among replacing or deleting
-an expression, inserting one before it, and stopping. Another LSTM, told of the place, writes the
-new expression under the grammar's mask. Both are told of the task by an encoder like q0's. Encoder
-and writer begin with the weights of q0's, and go on learning.
-Nothing keeps the editor from writing the expression that was there; proposals never do that.
+A bidirectional LSTM reads the current program, one expression a step; an expression is the sum of
+vectors of its tokens, by their index in it. A pointer then chooses one of: replace or delete an
+expression, insert one before it, stop. Another LSTM, conditioned on the chosen site, writes the new
+expression under the grammar's mask. Both are conditioned on the task by an encoder like q0's.
+Encoder and writer start from the weights of q0's, and are trained further.
+The editor may write the expression that was there before; proposals never do that.
 """
 
 from typing import NamedTuple
@@ -20,15 +20,15 @@ from aloex.apps.fill.language import VOCABULARY
 from aloex.apps.fill.language.mask import START
 from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
 from aloex.apps.fill.language.tokens import MAX_EXPR_TOKENS
-from aloex.apps.fill.networks.nets.layers import Embed, LSTMs
+from aloex.apps.fill.networks.nets.layers import Embed
 from aloex.apps.fill.networks.nets.seq2seq import Encoder
 from aloex.apps.fill.networks.programs import edits
 from aloex.apps.fill.networks.programs.codes import EXPR_TOKENS, FOLLOWING
-from aloex.apps.fill.networks.programs.grammar import Partial, Seen, allowed_log_probs, empty
-from aloex.nets import Linear
+from aloex.apps.fill.networks.programs.grammar import Partial, PublicPairs, allowed_log_probs, empty
+from aloex.nets import Linear, LSTMs
 
 NUM_TOKENS = len(VOCABULARY)
-NUM_PLACES = MAX_EXPRESSIONS + 1
+NUM_SITES = MAX_EXPRESSIONS + 1
 
 
 def _expr_states() -> np.ndarray:
@@ -59,11 +59,11 @@ def unflat(tree: PyTree, like: Array) -> PyTree:
 
 
 class Reading(NamedTuple):
-    """What the editor makes of some programs."""
+    """Probabilities of what to do with some programs, and a vector for each site of them."""
 
     log_choice: Float[Array, "*n choices"]
-    places: Float[Array, "*n places width"]
-    pointers: Integer[Array, "*n places pairs"] | None = None  # for those who run programs
+    sites: Float[Array, "*n sites width"]
+    pointers: Integer[Array, "*n sites pairs"] | None = None  # of an editor that runs programs
 
 
 class Editor(eqx.Module):
@@ -73,7 +73,7 @@ class Editor(eqx.Module):
     chooser: "Chooser"
     token: Embed
     task: Linear
-    place: Linear
+    site: Linear
     write: LSTMs
     head: Linear
     mode: str = eqx.field(static=True)
@@ -91,7 +91,7 @@ class Editor(eqx.Module):
         self.encoder = Encoder(hidden, num_layers, key=keys[6])
         self.token = Embed(NUM_TOKENS, hidden, key=keys[1])
         self.task = Linear(2 * hidden, 4 * hidden, key=keys[2])
-        self.place = Linear(hidden + 2, 4 * hidden, key=keys[3])
+        self.site = Linear(hidden + 2, 4 * hidden, key=keys[3])
         self.write = LSTMs(hidden, hidden, num_layers, key=keys[4])
         self.head = Linear(hidden, NUM_TOKENS, key=keys[5])
         self.mode = mode
@@ -104,14 +104,14 @@ class Editor(eqx.Module):
             return self
         return eqx.tree_at(own, self, jax.tree.map(jnp.copy, own(q0)))
 
-    def prepare(self, task: Float[Array, "tasks both"], seen: Seen) -> Float[Array, "tasks both"]:
-        """What this editor makes of the tasks, whatever q0 made of them."""
-        return self.encoder(seen.inputs, seen.outputs, seen.shown)
+    def prepare(self, public: PublicPairs) -> Float[Array, "tasks both"]:
+        """The tasks as vectors, by the editor's own encoder."""
+        return self.encoder(public.inputs, public.outputs, public.shown)
 
     def read(
         self,
         task: Float[Array, "tasks both"],
-        seen: Seen,
+        public: PublicPairs,
         programs: Integer[Array, "tasks rows expressions"],
     ) -> Reading:
         """Look at some programs of each task."""
@@ -120,7 +120,7 @@ class Editor(eqx.Module):
     def log_exprs(
         self,
         task: Float[Array, "tasks both"],
-        seen: Seen,
+        public: PublicPairs,
         reading: Reading,
         choices: Integer[Array, "tasks rows"],
         exprs: Integer[Array, "tasks rows"],
@@ -128,32 +128,34 @@ class Editor(eqx.Module):
         """Log probabilities of all tokens while expressions are written."""
         tokens = flat(jnp.asarray(EXPR_TOKENS)[exprs])
         before = jnp.pad(tokens[:, :-1], ((0, 0), (1, 0)))
-        told = jax.vmap(self.told)(*map(flat, (spread(task, choices), reading.places, choices)))
-        logits = self.head(self.write(self.token(before.T), told)).swapaxes(0, 1)
+        condition = jax.vmap(self.editor_input)(
+            *map(flat, (spread(task, choices), reading.sites, choices))
+        )
+        logits = self.head(self.write(self.token(before.T), condition)).swapaxes(0, 1)
         logits = unflat(logits, choices)
         return allowed_log_probs(logits, jnp.asarray(EXPR_STATES)[exprs], self.mode)
 
-    def told(self, task, places, choice) -> Float[Array, " gates"]:
-        """What the writer is told of task and place."""
-        kind = jax.nn.one_hot(edits.kind_of(choice) // 2, 2, dtype=places.dtype)
-        at = jnp.concatenate([places[edits.place_of(choice)], kind])
-        return self.task(task) + self.place(at)
+    def editor_input(self, task, sites, choice) -> Float[Array, " gates"]:
+        """What the writer is conditioned on: the task, the site and the kind of edit."""
+        kind = jax.nn.one_hot(edits.kind_of(choice) // 2, 2, dtype=sites.dtype)
+        at = jnp.concatenate([sites[edits.expression_index(choice)], kind])
+        return self.task(task) + self.site(at)
 
-    def start(self, task, seen: Seen, reading: Reading, choice) -> tuple[PyTree, Partial]:
+    def start(self, task, public: PublicPairs, reading: Reading, choice) -> tuple[PyTree, Partial]:
         """What `step` begins with, for one choice."""
-        told = self.told(task, reading.places, choice)
-        return (self.write.start(), told), empty(len(seen.shown), 1)
+        condition = self.editor_input(task, reading.sites, choice)
+        return (self.write.start(), condition), empty(len(public.shown), 1)
 
     def step(self, task, carried, partial: Partial):
-        """The log probabilities of the next token of one expression in the making."""
-        states, told = carried
-        states = self.write.step(states, self.token(partial.last), told)
+        """The log probabilities of the next token of one unfinished expression."""
+        states, condition = carried
+        states = self.write.step(states, self.token(partial.last), condition)
         log_probs = allowed_log_probs(self.head(states[-1].h), partial.state, self.mode)
-        return (states, told), log_probs
+        return (states, condition), log_probs
 
 
 class Chooser(eqx.Module):
-    """Reads programs and points at what to do; `clues` may add to each place."""
+    """Reads programs and points at what to do; `clues` may add to each site."""
 
     word: Float[Array, "slots tokens width"]
     mark: Embed  # an expression, the end, beyond
@@ -176,7 +178,7 @@ class Chooser(eqx.Module):
         self,
         programs: Integer[Array, "n expressions"],
         task: Float[Array, "n cond"],
-        clues: Float[Array, "n places width"] | None = None,
+        clues: Float[Array, "n sites width"] | None = None,
     ) -> Reading:
         x = self._embed(programs)
         x = (x if clues is None else x + clues).swapaxes(0, 1)
@@ -191,13 +193,13 @@ class Chooser(eqx.Module):
         logits = jnp.where(edits.allowed(programs), logits, -jnp.inf)
         return Reading(jax.nn.log_softmax(logits, axis=-1), x)
 
-    def _embed(self, programs: Integer[Array, "n expressions"]) -> Float[Array, "n places width"]:
+    def _embed(self, programs: Integer[Array, "n expressions"]) -> Float[Array, "n sites width"]:
         tokens = jnp.asarray(EXPR_TOKENS)[programs].astype(jnp.int32)
         numbers = tokens + NUM_TOKENS * jnp.arange(MAX_EXPR_TOKENS)
         words = jax.nn.one_hot(numbers, MAX_EXPR_TOKENS * NUM_TOKENS, dtype=self.word.dtype)
-        words = jnp.where((tokens > 0)[..., None], words, 0).sum(axis=2)  # a bag, by places
+        words = jnp.where((tokens > 0)[..., None], words, 0).sum(axis=2)  # summed over the tokens
         exprs = words @ self.word.reshape(-1, self.word.shape[-1])
         exprs = jnp.pad(exprs, ((0, 0), (0, 1), (0, 0)))
         size = jnp.sum(programs != edits.PAD, axis=1)[:, None]
-        here = jnp.arange(NUM_PLACES)
+        here = jnp.arange(NUM_SITES)
         return exprs + self.mark(jnp.where(here < size, 0, jnp.where(here == size, 1, 2)))

@@ -1,10 +1,10 @@
 """The `best` q0: attention over characters, guided by what the program has written so far.
 
 Each public pair is read as one text, input and output, by a transformer. The next token is then
-predicted from the tokens of the expression in the making and from two places in each pair: how far
-the expressions before it have written the output, and the gap that p1 means, once it is known. Both
-come from running the program, so no earlier token need be remembered, and the log probability of a
-program is that of its expressions, one after the other:
+predicted from the tokens of the unfinished expression and from two gaps in each pair: how far the
+expressions before it have written the output, and the gap that p1 means, once it is known. Both
+come from running the program, so no state is carried from token to token, and the log probability
+of a program is the sum over its expressions:
 
     log q0(x | z) = sum_i log q(expression_i | z, what x_1..x_{i-1} write).
 
@@ -21,11 +21,11 @@ from jaxtyping import Array, Bool, Float, Integer, Key
 
 from aloex.apps.fill.language import VOCABULARY
 from aloex.apps.fill.language.tokens import BAR, MAX_EXPR_TOKENS
-from aloex.apps.fill.networks.nets.layers import Attention, Embed, FeedForward, Norm, max_of
+from aloex.apps.fill.networks.nets.layers import Embed, max_of
 from aloex.apps.fill.networks.programs.grammar import Partial, allowed_log_probs
-from aloex.apps.fill.networks.train.feed import Part
-from aloex.apps.fill.tasks.generate import MAX_INPUT, MAX_OUTPUT
-from aloex.nets import Linear
+from aloex.apps.fill.networks.programs.host import Part
+from aloex.apps.fill.tasks import MAX_INPUT, MAX_OUTPUT
+from aloex.nets import Attention, FeedForward, LayerNorm, Linear
 
 NUM_TOKENS = len(VOCABULARY)
 NUM_SLOTS = MAX_EXPR_TOKENS + 1
@@ -33,19 +33,19 @@ REACH = 2  # characters to either side that a character knows of from the start
 CHAR_WIDTH = 32
 
 
-class Memory(NamedTuple):
-    """A task that has been read."""
+class EncodedTask(NamedTuple):
+    """The public pairs of a task as vectors, one for each gap between characters."""
 
-    places: Float[Array, "pairs places width"]  # the gaps of the input, then those of the output
-    remembered: tuple[Float[Array, "pairs places two heads part"], ...]  # a layer each
-    live: Bool[Array, "pairs places"]
+    gap_vectors: Float[Array, "pairs gaps width"]  # of the input, then of the output
+    keys_values: tuple[Float[Array, "pairs gaps two heads part"], ...]  # a layer each
+    live: Bool[Array, "pairs gaps"]
     shown: Bool[Array, " pairs"]
 
 
 class Guided(eqx.Module):
     """q0(x | z); `width` of all layers, numbers of layers that read and that write."""
 
-    reader: "Reader"
+    encoder: "PairEncoder"
     writer: "Writer"
     mode: str = eqx.field(static=True, default="clean")
 
@@ -58,8 +58,8 @@ class Guided(eqx.Module):
         num_writers: int = 3,
         key: Key[Array, ""],
     ):
-        key_reader, key_writer = jax.random.split(key)
-        self.reader = Reader(width, num_heads, num_readers, key=key_reader)
+        key_encoder, key_writer = jax.random.split(key)
+        self.encoder = PairEncoder(width, num_heads, num_readers, key=key_encoder)
         self.writer = Writer(width, num_heads, num_writers, key=key_writer)
         self.mode = "clean"
 
@@ -68,15 +68,15 @@ class Guided(eqx.Module):
         inputs: Integer[Array, "n pairs chars"],
         outputs: Integer[Array, "n pairs more_chars"],
         shown: Bool[Array, "n pairs"],
-    ) -> Memory:
-        """The tasks, read."""
+    ) -> EncodedTask:
+        """The public pairs of tasks as vectors."""
         return jax.vmap(self.read)(inputs, outputs, shown)
 
-    def read(self, inputs, outputs, shown) -> Memory:
+    def read(self, inputs, outputs, shown) -> EncodedTask:
         """One task."""
-        places, live = jax.vmap(self.reader)(inputs, outputs)
-        remember = lambda layer: jax.vmap(layer.attend.remember)(places)
-        return Memory(places, tuple(map(remember, self.writer.layers)), live, shown)
+        vectors, live = jax.vmap(self.encoder)(inputs, outputs)
+        project = lambda layer: jax.vmap(layer.attend.keys_and_values)(vectors)
+        return EncodedTask(vectors, tuple(map(project, self.writer.layers)), live, shown)
 
     def log_probs(self, part: Part) -> Float[Array, "n time tokens"]:
         """Of every next token, given the tokens of the program before it."""
@@ -99,7 +99,7 @@ class Guided(eqx.Module):
         return ()
 
     def step(
-        self, memory: Memory, carried: tuple, partial: Partial
+        self, memory: EncodedTask, carried: tuple, partial: Partial
     ) -> tuple[tuple, Float[Array, " tokens"]]:
         """The log probabilities of the next token of one program."""
         prefix = self.writer.prefix(partial.prefix, partial.slot)
@@ -109,30 +109,30 @@ class Guided(eqx.Module):
         return carried, allowed_log_probs(logits, partial.state, self.mode)
 
 
-class Reader(eqx.Module):
+class PairEncoder(eqx.Module):
     """A transformer over input and output of one pair."""
 
     char: Embed
     window: Linear
-    position: Float[Array, "places width"]
+    position: Float[Array, "gaps width"]
     from_end: Embed
-    layers: tuple["ReaderLayer", ...]
-    norm: Norm
+    layers: tuple["EncoderLayer", ...]
+    norm: LayerNorm
 
     def __init__(self, width: int, num_heads: int, num_layers: int, *, key: Key[Array, ""]):
         keys = jax.random.split(key, 5)
         self.char = Embed(128, CHAR_WIDTH, key=keys[0])
         self.window = Linear((2 * REACH + 1) * CHAR_WIDTH, width, key=keys[1])
-        places = MAX_INPUT + MAX_OUTPUT + 2
-        self.position = 0.3 * jax.random.normal(keys[2], (places, width))
-        self.from_end = Embed(places, width, key=keys[3], scale=0.3)
+        num_gaps = MAX_INPUT + MAX_OUTPUT + 2
+        self.position = 0.3 * jax.random.normal(keys[2], (num_gaps, width))
+        self.from_end = Embed(num_gaps, width, key=keys[3], scale=0.3)
         layer_keys = jax.random.split(keys[4], num_layers)
-        self.layers = tuple(ReaderLayer(width, num_heads, key=k) for k in layer_keys)
-        self.norm = Norm(width)
+        self.layers = tuple(EncoderLayer(width, num_heads, key=k) for k in layer_keys)
+        self.norm = LayerNorm(width)
 
     def __call__(
         self, given: Integer[Array, " chars"], wanted: Integer[Array, " more_chars"]
-    ) -> tuple[Float[Array, "places width"], Bool[Array, " places"]]:
+    ) -> tuple[Float[Array, "gaps width"], Bool[Array, " gaps"]]:
         """A vector for each gap: what follows it and, through attention, all else."""
         text = jnp.concatenate(
             [jnp.pad(part.astype(jnp.int32), (0, 1)) for part in (given, wanted)]
@@ -154,35 +154,35 @@ def _left(text: Integer[Array, " chars"]) -> Integer[Array, " gaps"]:
     return jnp.maximum(jnp.sum(text > 0) - jnp.arange(text.size + 1), -1)
 
 
-class ReaderLayer(eqx.Module):
-    """Attention, then a feed-forward layer, each on what was before."""
+class EncoderLayer(eqx.Module):
+    """Self-attention, then a feed-forward layer, both with residuals."""
 
-    norms: tuple[Norm, Norm]
+    norms: tuple[LayerNorm, LayerNorm]
     attend: Attention
-    think: FeedForward
+    mlp: FeedForward
 
     def __init__(self, width: int, num_heads: int, *, key: Key[Array, ""]):
-        key_attend, key_think = jax.random.split(key)
-        self.norms = Norm(width), Norm(width)
+        key_attend, key_mlp = jax.random.split(key)
+        self.norms = LayerNorm(width), LayerNorm(width)
         self.attend = Attention(width, num_heads, key=key_attend)
-        self.think = FeedForward(width, 2 * width, key=key_think)
+        self.mlp = FeedForward(width, 2 * width, key=key_mlp)
 
-    def __call__(self, x: Float[Array, "places width"], live: Bool[Array, " places"]):
+    def __call__(self, x: Float[Array, "gaps width"], live: Bool[Array, " gaps"]):
         y = self.norms[0](x)
-        x = x + self.attend(y, self.attend.remember(y), live)
-        return x + self.think(self.norms[1](x))
+        x = x + self.attend(y, self.attend.keys_and_values(y), live)
+        return x + self.mlp(self.norms[1](x))
 
 
 class Writer(eqx.Module):
-    """The next token, for each of some places in programs at once."""
+    """Scores of the next token, for several points in programs at once."""
 
-    word: Float[Array, "slots tokens width"]  # of the tokens of the prefix, by where they stand
+    word: Float[Array, "slots tokens width"]  # of the tokens of the prefix, by their index in it
     slot: Embed
     pointer: Linear
     anchor: Linear
     layers: tuple["WriterLayer", ...]
     join: Linear
-    norm: Norm
+    norm: LayerNorm
     head: Linear
 
     def __init__(self, width: int, num_heads: int, num_layers: int, *, key: Key[Array, ""]):
@@ -192,7 +192,7 @@ class Writer(eqx.Module):
         self.pointer, self.anchor = (Linear(width, width, key=k) for k in keys[2:4])
         layer_keys = jax.random.split(keys[4], num_layers)
         self.layers = tuple(WriterLayer(width, num_heads, key=k) for k in layer_keys)
-        self.join, self.norm = Linear(2 * width, width, key=keys[5]), Norm(width)
+        self.join, self.norm = Linear(2 * width, width, key=keys[5]), LayerNorm(width)
         self.head = Linear(width, NUM_TOKENS, key=keys[6])
 
     def prefixes(
@@ -209,7 +209,7 @@ class Writer(eqx.Module):
     def prefix(
         self, tokens: Integer[Array, " slots"], slot: Integer[Array, ""]
     ) -> Float[Array, " width"]:
-        """The same for one expression in the making."""
+        """The same for one unfinished expression."""
         slots = jnp.arange(tokens.size)
         return (slots < slot).astype(self.word.dtype) @ self._words(slots, tokens)
 
@@ -219,7 +219,7 @@ class Writer(eqx.Module):
 
     def __call__(
         self,
-        memory: Memory,
+        memory: EncodedTask,
         prefixes: Float[Array, "n width"],
         slots: Integer[Array, " n"],
         pointers: Integer[Array, "n pairs"],
@@ -227,39 +227,39 @@ class Writer(eqx.Module):
     ) -> Float[Array, "n tokens"]:
         """Scores of the tokens."""
         at = lambda gaps: jax.nn.one_hot(gaps.T, memory.live.shape[1], dtype=prefixes.dtype)
-        written = at(pointers.astype(jnp.int32) + MAX_INPUT + 1) @ memory.places
-        anchored = at(anchors) @ memory.places  # 0 where there is none
+        written = at(pointers.astype(jnp.int32) + MAX_INPUT + 1) @ memory.gap_vectors
+        anchored = at(anchors) @ memory.gap_vectors  # 0 where there is none
         x = prefixes + self.slot(slots) + self.pointer(written) + self.anchor(anchored)
-        for layer, remembered in zip(self.layers, memory.remembered, strict=True):
-            x = layer(x, remembered, memory.live, memory.shown)
+        for layer, keys_values in zip(self.layers, memory.keys_values, strict=True):
+            x = layer(x, keys_values, memory.live, memory.shown)
         return self.head(self.norm(self.join(pool(x, memory.shown))))
 
 
 class WriterLayer(eqx.Module):
     """Attention to the own pair, exchange between the pairs, then a feed-forward layer."""
 
-    norms: tuple[Norm, Norm, Norm]
+    norms: tuple[LayerNorm, LayerNorm, LayerNorm]
     attend: Attention
     exchange: Linear
-    think: FeedForward
+    mlp: FeedForward
 
     def __init__(self, width: int, num_heads: int, *, key: Key[Array, ""]):
         keys = jax.random.split(key, 3)
-        self.norms = Norm(width), Norm(width), Norm(width)
+        self.norms = LayerNorm(width), LayerNorm(width), LayerNorm(width)
         self.attend = Attention(width, num_heads, key=keys[0])
         self.exchange = Linear(2 * width, width, key=keys[1])
-        self.think = FeedForward(width, 2 * width, key=keys[2])
+        self.mlp = FeedForward(width, 2 * width, key=keys[2])
 
     def __call__(
         self,
         x: Float[Array, "pairs n width"],
-        remembered: Float[Array, "pairs places two heads part"],
-        live: Bool[Array, "pairs places"],
+        keys_values: Float[Array, "pairs gaps two heads part"],
+        live: Bool[Array, "pairs gaps"],
         shown: Bool[Array, " pairs"],
     ) -> Float[Array, "pairs n width"]:
-        x = x + jax.vmap(self.attend)(self.norms[0](x), remembered, live)
+        x = x + jax.vmap(self.attend)(self.norms[0](x), keys_values, live)
         x = x + self.exchange(pool(self.norms[1](x), shown))
-        return x + self.think(self.norms[2](x))
+        return x + self.mlp(self.norms[2](x))
 
 
 def pool(x: Float[Array, "pairs n width"], shown: Bool[Array, " pairs"]):

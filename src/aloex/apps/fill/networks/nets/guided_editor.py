@@ -1,8 +1,8 @@
 """The editor beside the `best` q0: it sees what the program writes, and where that goes wrong.
 
-As in `editor`, a bidirectional LSTM reads the program and a pointer chooses; but each place brings
-what q0's transformer knows of the outputs there, and whether all was right up to it. The new
-expression is written by layers like q0's, begun with q0's weights.
+As in `editor`, a bidirectional LSTM reads the program and a pointer chooses. But each site also has
+the vectors of q0's transformer for the outputs there, and the share of the pairs that are right up
+to it. The new expression is written by layers like q0's, which start from q0's weights.
 """
 
 import equinox as eqx
@@ -11,10 +11,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Integer, Key, PyTree
 
 from aloex.apps.fill.networks.nets.editor import EXPR_STATES, Chooser, Reading, flat, spread, unflat
-from aloex.apps.fill.networks.nets.guided import MAX_INPUT, Memory, Writer, pool
+from aloex.apps.fill.networks.nets.guided import MAX_INPUT, EncodedTask, Writer, pool
 from aloex.apps.fill.networks.programs import edits
 from aloex.apps.fill.networks.programs.codes import EXPR_TOKENS, FIRST_SUBSTR, NUM_KS, NUM_POS
-from aloex.apps.fill.networks.programs.grammar import Partial, Seen, allowed_log_probs, empty, run
+from aloex.apps.fill.networks.programs.grammar import (
+    Partial,
+    PublicPairs,
+    allowed_log_probs,
+    empty,
+    run,
+)
 from aloex.nets import Linear
 
 
@@ -23,7 +29,7 @@ class GuidedEditor(eqx.Module):
 
     chooser: Chooser
     clue: Linear
-    place: Linear
+    site: Linear
     writer: Writer
     mode: str = eqx.field(static=True)
 
@@ -39,7 +45,7 @@ class GuidedEditor(eqx.Module):
         keys = jax.random.split(key, 4)
         self.chooser = Chooser(width, num_layers, 2 * width, key=keys[0])
         self.clue = Linear(2 * width + 2, width, key=keys[1])
-        self.place = Linear(width + 2, width, key=keys[2])
+        self.site = Linear(width + 2, width, key=keys[2])
         self.writer = Writer(width, num_heads, num_writers, key=keys[3])
         self.mode = "clean"
 
@@ -48,46 +54,54 @@ class GuidedEditor(eqx.Module):
         copied = jax.tree.map(lambda a: a.copy() if eqx.is_array(a) else a, q0.writer)
         return eqx.tree_at(lambda editor: editor.writer, self, copied)
 
-    def prepare(self, memory: Memory, seen: Seen) -> Memory:
-        """What q0 made of the tasks, remembered by the own layers."""
-        remember = lambda layer: jax.vmap(jax.vmap(layer.attend.remember))(memory.places)
-        return memory._replace(remembered=tuple(map(remember, self.writer.layers)))
+    def prepare(self, memory: EncodedTask) -> EncodedTask:
+        """The tasks as q0 encoded them, with keys and values of the editor's own layers."""
+        project = lambda layer: jax.vmap(jax.vmap(layer.attend.keys_and_values))(memory.gap_vectors)
+        return memory._replace(keys_values=tuple(map(project, self.writer.layers)))
 
     def read(
-        self, memory: Memory, seen: Seen, programs: Integer[Array, "tasks rows expressions"]
+        self,
+        memory: EncodedTask,
+        public: PublicPairs,
+        programs: Integer[Array, "tasks rows expressions"],
     ) -> Reading:
         """Look at some programs of each task."""
-        task, clues, pointers = jax.vmap(self._clues)(memory, seen, programs)
+        task, clues, pointers = jax.vmap(self._clues)(memory, public, programs)
         reading = self.chooser(flat(programs), flat(spread(task, programs)), flat(clues))
         return unflat(reading, programs)._replace(pointers=pointers)
 
-    def _clues(self, memory: Memory, seen: Seen, programs):
-        """Of one task: its vector; what is at each place of its programs; the pointers there."""
-        written = jax.vmap(run, in_axes=(0, None))(programs, seen)
-        rows, places, pairs = written.pointers.shape
-        at = written.pointers.reshape(-1, pairs).T + MAX_INPUT + 1
-        there = jax.nn.one_hot(at, memory.live.shape[1], dtype=memory.places.dtype) @ memory.places
-        pooled = pool(there, memory.shown).reshape(rows, places, -1)
+    def _clues(self, memory: EncodedTask, public: PublicPairs, programs):
+        """Of one task: its vector, the clues at each site of its programs, the pointers there."""
+        execution = jax.vmap(run, in_axes=(0, None))(programs, public)
+        rows, sites, pairs = execution.pointers.shape
+        at = execution.pointers.reshape(-1, pairs).T + MAX_INPUT + 1
+        there = (
+            jax.nn.one_hot(at, memory.live.shape[1], dtype=memory.gap_vectors.dtype)
+            @ memory.gap_vectors
+        )
+        pooled = pool(there, memory.shown).reshape(rows, sites, -1)
         some = lambda ok: jnp.sum(ok & memory.shown, axis=-1) / jnp.sum(memory.shown)
-        flags = jnp.stack([some(written.fits), jnp.repeat(some(written.right)[:, None], places, 1)])
+        flags = jnp.stack(
+            [some(execution.fits), jnp.repeat(some(execution.right)[:, None], sites, 1)]
+        )
         clues = jnp.concatenate([pooled, jnp.moveaxis(flags, 0, -1).astype(pooled.dtype)], axis=-1)
         live = memory.live[..., None]
-        mean = jnp.sum(jnp.where(live, memory.places, 0), axis=1) / jnp.sum(live, axis=1)
-        task = pool(mean[:, None].astype(memory.places.dtype), memory.shown)[0]
-        return task, self.clue(clues), written.pointers
+        mean = jnp.sum(jnp.where(live, memory.gap_vectors, 0), axis=1) / jnp.sum(live, axis=1)
+        task = pool(mean[:, None].astype(memory.gap_vectors.dtype), memory.shown)[0]
+        return task, self.clue(clues), execution.pointers
 
     def log_exprs(
         self,
-        memory: Memory,
-        seen: Seen,
+        memory: EncodedTask,
+        public: PublicPairs,
         reading: Reading,
         choices: Integer[Array, "tasks rows"],
         exprs: Integer[Array, "tasks rows"],
     ) -> Float[Array, "tasks rows time tokens"]:
         """Log probabilities of all tokens while expressions are written."""
 
-        def one(memory, gaps, places, pointers, choices, exprs):
-            told, at = jax.vmap(self.told)(places, pointers, choices)
+        def one(memory, gaps, sites, pointers, choices, exprs):
+            condition, at = jax.vmap(self.editor_input)(sites, pointers, choices)
             tokens = jnp.asarray(EXPR_TOKENS)[exprs]
             time = jnp.arange(tokens.shape[1])
             prefixes = jax.vmap(lambda row: jax.vmap(self.writer.prefix, (None, 0))(row, time))(
@@ -96,30 +110,32 @@ class GuidedEditor(eqx.Module):
             anchors = jax.vmap(lambda expr: _anchors(expr, gaps, time))(exprs)
             repeat = lambda a: jnp.repeat(a, time.size, axis=0)
             slots = jnp.tile(time, len(exprs))
-            queries = (flat(prefixes) + repeat(told), slots, repeat(at), flat(anchors))
+            queries = (flat(prefixes) + repeat(condition), slots, repeat(at), flat(anchors))
             return self.writer(memory, *queries).reshape(*tokens.shape, -1)
 
-        columns = (memory, seen.gaps, reading.places, reading.pointers, choices, exprs)
+        columns = (memory, public.gaps, reading.sites, reading.pointers, choices, exprs)
         logits = jax.vmap(one)(*columns)
         return allowed_log_probs(logits, jnp.asarray(EXPR_STATES)[exprs], self.mode)
 
-    def told(self, places, pointers, choice) -> tuple[Float[Array, " width"], Array]:
-        """What the writer is told of the place, and the pointers there."""
-        kind = jax.nn.one_hot(edits.kind_of(choice) // 2, 2, dtype=places.dtype)
-        place = edits.place_of(choice)
-        return self.place(jnp.concatenate([places[place], kind])), pointers[place]
+    def editor_input(self, sites, pointers, choice) -> tuple[Float[Array, " width"], Array]:
+        """What the writer is conditioned on, site and kind of edit; and the pointers there."""
+        kind = jax.nn.one_hot(edits.kind_of(choice) // 2, 2, dtype=sites.dtype)
+        index = edits.expression_index(choice)
+        return self.site(jnp.concatenate([sites[index], kind])), pointers[index]
 
-    def start(self, memory, seen: Seen, reading: Reading, choice) -> tuple[PyTree, Partial]:
+    def start(
+        self, memory, public: PublicPairs, reading: Reading, choice
+    ) -> tuple[PyTree, Partial]:
         """What `step` begins with, for one choice."""
-        told, at = self.told(reading.places, reading.pointers, choice)
-        return told, empty(len(seen.shown), 1)._replace(pointers=at, before=at)
+        condition, at = self.editor_input(reading.sites, reading.pointers, choice)
+        return condition, empty(len(public.shown), 1)._replace(pointers=at, before=at)
 
-    def step(self, memory: Memory, told, partial: Partial):
-        """The log probabilities of the next token of one expression in the making."""
-        prefix = self.writer.prefix(partial.prefix, partial.slot) + told
+    def step(self, memory: EncodedTask, condition, partial: Partial):
+        """The log probabilities of the next token of one unfinished expression."""
+        prefix = self.writer.prefix(partial.prefix, partial.slot) + condition
         at = (partial.slot[None], partial.before[None], partial.anchors[None])
         logits = self.writer(memory, prefix[None], *at)[0]
-        return told, allowed_log_probs(logits, partial.state, self.mode)
+        return condition, allowed_log_probs(logits, partial.state, self.mode)
 
 
 def _anchors(expr: Integer[Array, ""], gaps, time) -> Integer[Array, "time pairs"]:

@@ -1,8 +1,8 @@
 """The paper's q0 (`app:exp_robustfill`): from the public pairs to the program by LSTMs.
 
-Inputs and outputs are read by 3-layer LSTMs of 256, a pair is the two last states side by side, the
-task the maximum over its pairs. A third LSTM, told of the task at each step, writes the program
-token by token; tokens that the grammar does not allow have probability 0.
+3-layer LSTMs of 256 read inputs and outputs. A pair is the two last states side by side, a task is
+the maximum over its pairs. A third LSTM, given the task at each step, writes the program token by
+token; tokens that the grammar does not allow have probability 0.
 """
 
 import equinox as eqx
@@ -11,10 +11,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Integer, Key
 
 from aloex.apps.fill.language import VOCABULARY
-from aloex.apps.fill.networks.nets.layers import Embed, LSTMs, State, max_of
+from aloex.apps.fill.networks.nets.layers import Embed, max_of
 from aloex.apps.fill.networks.programs.grammar import Partial, allowed_log_probs
-from aloex.apps.fill.networks.train.feed import Part
-from aloex.nets import Linear
+from aloex.apps.fill.networks.programs.host import Part
+from aloex.nets import Linear, LSTMs, LSTMState
 
 NUM_TOKENS = len(VOCABULARY)
 
@@ -55,13 +55,13 @@ class Seq2Seq(eqx.Module):
         logits = self.head(h).swapaxes(0, 1)
         return allowed_log_probs(logits, part.programs.states, self.mode)
 
-    def start(self) -> tuple[State, ...]:
+    def start(self) -> tuple[LSTMState, ...]:
         """What `step` begins with."""
         return self.write.start()
 
     def step(
-        self, task: Float[Array, " both"], states: tuple[State, ...], partial: Partial
-    ) -> tuple[tuple[State, ...], Float[Array, " tokens"]]:
+        self, task: Float[Array, " both"], states: tuple[LSTMState, ...], partial: Partial
+    ) -> tuple[tuple[LSTMState, ...], Float[Array, " tokens"]]:
         """The log probabilities of the next token of one program."""
         states = self.write.step(states, self.token(partial.last), self.task(task))
         logits = self.head(states[-1].h)
@@ -71,13 +71,13 @@ class Seq2Seq(eqx.Module):
 class Encoder(eqx.Module):
     """From the public pairs to a vector for each task."""
 
-    read_input: "Reader"
-    read_output: "Reader"
+    read_input: "TextEncoder"
+    read_output: "TextEncoder"
 
     def __init__(self, hidden: int, num_layers: int, *, key: Key[Array, ""]):
         key_input, key_output = jax.random.split(key)
-        self.read_input = Reader(hidden, num_layers, key=key_input)
-        self.read_output = Reader(hidden, num_layers, key=key_output)
+        self.read_input = TextEncoder(hidden, num_layers, key=key_input)
+        self.read_output = TextEncoder(hidden, num_layers, key=key_output)
 
     def __call__(
         self,
@@ -92,7 +92,7 @@ class Encoder(eqx.Module):
         return jax.vmap(max_of)(pairs, shown)
 
 
-class Reader(eqx.Module):
+class TextEncoder(eqx.Module):
     """The last state of LSTMs over a text."""
 
     char: Embed

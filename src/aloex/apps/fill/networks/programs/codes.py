@@ -5,8 +5,8 @@ There are 369 positions: 9 ConstPos, then 20 patterns (11 constants, 9 regexes) 
 SubStr. A program is a row of 10 of them, padded with 0. `EXPR_TOKENS` and `EXPR_LENGTH` give the
 tokens of each, `CANON` and `RANK` say how positions are written and ordered in canonical form.
 
-The automaton of `dsl.mask` has one more state here, `FULL`: after the last expression that there is
-room for, where only eos may follow. So programs of up to that many expressions are the whole
+The automaton of `language.mask` has one more state here, `FULL`: after the last expression that has
+room, where only eos may follow. So programs of up to that many expressions are the whole
 language, and the probabilities of a q0 add up to 1.
 """
 
@@ -23,13 +23,13 @@ from aloex.apps.fill.language import (
     Program,
     RegexTok,
 )
+from aloex.apps.fill.language.alphabet import NUM_CHARS, NUM_PATTERNS
 from aloex.apps.fill.language.canonical import canonical, order
 from aloex.apps.fill.language.mask import ALLOWED, NEXT, STATES
 from aloex.apps.fill.language.syntax import MAX_K, SubStr
 from aloex.apps.fill.language.tokens import EOS, INDEX, MAX_EXPR_TOKENS, tokenize
 
-NUM_CHARS, NUM_KS = len(CONSTANTS), 2 * MAX_K + 1
-NUM_PATTERNS = NUM_CHARS + len(REGEXES)
+NUM_KS = 2 * MAX_K + 1
 NUM_POS = NUM_KS + 2 * NUM_KS * NUM_PATTERNS
 FIRST_SUBSTR = 1 + NUM_CHARS
 NUM_EXPRS = FIRST_SUBSTR + NUM_POS**2

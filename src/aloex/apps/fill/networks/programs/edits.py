@@ -47,11 +47,11 @@ def draw_script(
     def step(i):
         now = jnp.where(turns < i, columns.target, columns.source)
         edited = jnp.argmax((turns == i) & (columns.source != columns.target))
-        place = jnp.sum((now != PAD) & (jnp.arange(now.size) < edited))
+        index = jnp.sum((now != PAD) & (jnp.arange(now.size) < edited))
         old, new = columns.source[edited], columns.target[edited]
         kind = jnp.where(old == PAD, INSERT, jnp.where(new == PAD, DELETE, REPLACE))
         made = i < scripts.distance
-        choice = jnp.where(made, kind + place, STOP)
+        choice = jnp.where(made, kind + index, STOP)
         return alignment.close_gaps(now, x.size, PAD), choice, jnp.where(made, new, 0)
 
     programs, choices, exprs = jax.vmap(step)(jnp.arange(MAX_EDITS + 1))
@@ -63,10 +63,10 @@ def apply(
 ) -> Integer[Array, " expressions"]:
     """The program after an edit."""
     i = jnp.arange(program.size)
-    place = place_of(choice)
-    replaced = jnp.where(i == place, expr, program)
-    deleted = jnp.where(i < place, program, jnp.append(program[1:], PAD))
-    inserted = jnp.where(i < place, program, jnp.where(i == place, expr, jnp.roll(program, 1)))
+    index = expression_index(choice)
+    replaced = jnp.where(i == index, expr, program)
+    deleted = jnp.where(i < index, program, jnp.append(program[1:], PAD))
+    inserted = jnp.where(i < index, program, jnp.where(i == index, expr, jnp.roll(program, 1)))
     by_kind = jnp.stack([replaced, deleted, inserted, program])
     return by_kind[kind_of(choice)]
 
@@ -76,7 +76,7 @@ def kind_of(choice: Integer[Array, "*n"]) -> Integer[Array, "*n"]:
     return jnp.where(choice == STOP, 3, jnp.minimum(choice // DELETE, 2))
 
 
-def place_of(choice: Integer[Array, "*n"]) -> Integer[Array, "*n"]:
+def expression_index(choice: Integer[Array, "*n"]) -> Integer[Array, "*n"]:
     """The expression that is replaced or deleted, or before which one is inserted."""
     return jnp.where(choice == STOP, 0, choice - DELETE * kind_of(choice))
 

@@ -1,30 +1,35 @@
-"""Programs in the making: the grammar's mask, and what the tokens so far have written."""
+"""Unfinished programs: the grammar's mask, and what the tokens so far have written."""
 
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
+from aloex.apps.fill.language.alphabet import CHAR_CODES, NUM_CHARS
 from aloex.apps.fill.language.mask import START, STATES
-from aloex.apps.fill.language.syntax import CONSTANTS, MAX_K
-from aloex.apps.fill.language.tokens import BAR, EOS, INDEX, MAX_EXPR_TOKENS
+from aloex.apps.fill.language.syntax import MAX_K
+from aloex.apps.fill.language.tokens import (
+    BAR,
+    EOS,
+    MAX_EXPR_TOKENS,
+    T_CONSTPOS,
+    T_CONSTSTR,
+    T_REGEXTOK,
+    T_START,
+    ZERO,
+)
 from aloex.apps.fill.networks.programs.codes import (
     AFTER,
     FIRST_SUBSTR,
     FOLLOWING,
     FULL,
     MASKS,
-    NUM_CHARS,
     NUM_KS,
     NUM_POS,
 )
 
 DONE, P2 = STATES.index("done"), STATES.index("p2")
-CHAR_CODES = np.array([ord(char) for char in CONSTANTS])
-T_INT, T_CONSTSTR, T_CONSTPOS = INDEX["0"], INDEX["ConstStr"], INDEX["ConstPos"]
-T_REGEXTOK, T_START = INDEX["RegexTok"], INDEX["Start"]
 
 
 def allowed_log_probs(
@@ -36,8 +41,8 @@ def allowed_log_probs(
     return jax.nn.log_softmax(jnp.where(rows > 0.5, logits.astype(jnp.float32), -jnp.inf), axis=-1)
 
 
-class Seen(NamedTuple):
-    """The public pairs of a task, as far as running programs needs them."""
+class PublicPairs(NamedTuple):
+    """The public pairs of a task, and the gap that each position means in each input."""
 
     inputs: Integer[Array, "pairs chars"]
     outputs: Integer[Array, "pairs more_chars"]
@@ -46,11 +51,11 @@ class Seen(NamedTuple):
 
 
 class Partial(NamedTuple):
-    """A program in the making."""
+    """An unfinished program."""
 
     last: Integer[Array, ""]  # token; pad before the first
     state: Integer[Array, ""]  # of the grammar
-    slot: Integer[Array, ""]  # tokens of the expression in the making
+    slot: Integer[Array, ""]  # number of tokens of the unfinished expression
     prefix: Integer[Array, " slots"]  # these tokens, then 0
     pointers: Integer[Array, " pairs"]  # characters written by whole expressions
     before: Integer[Array, " pairs"]  # the same, without the expression that has just become whole
@@ -64,7 +69,7 @@ class Partial(NamedTuple):
 
 
 def empty(num_pairs: int, max_expressions: int) -> Partial:
-    """Nothing yet."""
+    """A program without tokens."""
     zero = jnp.zeros((), jnp.int32)
     zeros = lambda n: jnp.zeros(n, jnp.int32)
     return Partial(
@@ -80,39 +85,39 @@ def empty(num_pairs: int, max_expressions: int) -> Partial:
     )
 
 
-def advance(partial: Partial, token: Integer[Array, ""], seen: Seen) -> Partial:
+def advance(partial: Partial, token: Integer[Array, ""], public: PublicPairs) -> Partial:
     """The program with one more token, which the grammar allows there; pad changes nothing."""
     ends = (token == BAR) | (token == EOS)
     adds = ~ends & ~partial.done
     slots = jnp.arange(MAX_EXPR_TOKENS)
     prefix = jnp.where((slots == partial.slot) & adds, token, partial.prefix)
     state = jnp.asarray(FOLLOWING)[partial.state, token]
-    anchors = jnp.where(state == P2, seen.gaps[:, position(prefix[1:6])], partial.anchors)
+    anchors = jnp.where(state == P2, public.gaps[:, position(prefix[1:6])], partial.anchors)
     whole, at = adds & (state == AFTER), jnp.sum(partial.codes > 0)
     code = number(prefix)
-    written, same = write(code, partial.pointers, seen)
+    written, same = write(code, partial.pointers, public)
     pointers = jnp.where(whole, written, partial.pointers)
-    places = jnp.arange(partial.codes.size)
+    index = jnp.arange(partial.codes.size)
     return Partial(
         last=jnp.where(partial.done, partial.last, token),
-        state=jnp.where(whole & (at == places.size - 1), FULL, state),
+        state=jnp.where(whole & (at == index.size - 1), FULL, state),
         slot=jnp.where(ends, 0, partial.slot + adds),
         prefix=jnp.where(ends, 0, prefix),
         pointers=pointers,
         before=jnp.where(ends, pointers, partial.before),
         anchors=jnp.where(ends, -1, anchors),
-        codes=jnp.where((places == at) & whole, code, partial.codes),
+        codes=jnp.where((index == at) & whole, code, partial.codes),
         fits=partial.fits
-        & (jnp.all(same | ~seen.shown) | ~whole)
-        & (jnp.all(at_end(pointers, seen) | ~seen.shown) | (token != EOS)),
+        & (jnp.all(same | ~public.shown) | ~whole)
+        & (jnp.all(at_end(pointers, public) | ~public.shown) | (token != EOS)),
     )
 
 
 def position(words: Integer[Array, " five"]) -> Integer[Array, ""]:
     """The number of the position that starts with these tokens."""
-    gap = words[1] - T_INT + MAX_K
-    pattern = words[2] - T_INT - 1 + jnp.where(words[1] == T_REGEXTOK, NUM_CHARS, 0)
-    count = NUM_KS * pattern + words[3] - T_INT + MAX_K
+    gap = words[1] - ZERO + MAX_K
+    pattern = words[2] - ZERO - 1 + jnp.where(words[1] == T_REGEXTOK, NUM_CHARS, 0)
+    count = NUM_KS * pattern + words[3] - ZERO + MAX_K
     found = jnp.where(words[0] == T_CONSTPOS, gap, NUM_KS + 2 * count + words[4] - T_START)
     return jnp.clip(found, 0, NUM_POS - 1)  # of unfinished ones, never looked at
 
@@ -123,17 +128,17 @@ def number(prefix: Integer[Array, " slots"]) -> Integer[Array, ""]:
     p1 = position(prefix[1:6])
     p2 = position(jax.lax.dynamic_slice(prefix, (first,), (5,)))
     substr = FIRST_SUBSTR + NUM_POS * p1 + p2
-    return jnp.where(prefix[0] == T_CONSTSTR, prefix[1] - T_INT, substr)
+    return jnp.where(prefix[0] == T_CONSTSTR, prefix[1] - ZERO, substr)
 
 
 def write(
-    code: Integer[Array, ""], pointers: Integer[Array, " pairs"], seen: Seen
+    code: Integer[Array, ""], pointers: Integer[Array, " pairs"], public: PublicPairs
 ) -> tuple[Integer[Array, " pairs"], Bool[Array, " pairs"]]:
     """The pointers after an expression, and whether it wrote what the outputs have there."""
     is_const = code < FIRST_SUBSTR
     p1, p2 = jnp.divmod(jnp.maximum(code - FIRST_SUBSTR, 0), NUM_POS)
     char = jnp.asarray(CHAR_CODES)[jnp.clip(code - 1, 0, NUM_CHARS - 1)]
-    one, other = seen.gaps[:, p1], seen.gaps[:, p2]
+    one, other = public.gaps[:, p1], public.gaps[:, p2]
     there = (one >= 0) & (other >= 0) & ~is_const
     low = jnp.where(there, jnp.minimum(one, other), 0)
     size = jnp.where(is_const, 1, jnp.where(there, jnp.maximum(one, other) - low, 0))
@@ -145,34 +150,34 @@ def write(
         expected = jnp.where(at < wanted.size, wanted[jnp.minimum(at, wanted.size - 1)], 0)
         return jnp.all((copied == expected) | (i >= size))
 
-    fits = jax.vmap(same)(seen.inputs, seen.outputs, low, pointers, size)
-    return jnp.minimum(pointers + size, seen.outputs.shape[1]), fits
+    fits = jax.vmap(same)(public.inputs, public.outputs, low, pointers, size)
+    return jnp.minimum(pointers + size, public.outputs.shape[1]), fits
 
 
-def at_end(pointers: Integer[Array, " pairs"], seen: Seen) -> Bool[Array, " pairs"]:
+def at_end(pointers: Integer[Array, " pairs"], public: PublicPairs) -> Bool[Array, " pairs"]:
     """Whether the outputs are written to their ends."""
-    return pointers == jnp.sum(seen.outputs > 0, axis=1)
+    return pointers == jnp.sum(public.outputs > 0, axis=1)
 
 
-class Written(NamedTuple):
-    """What a program does, before each of its expressions and after the last."""
+class Execution(NamedTuple):
+    """What a program has written, before each of its expressions and after the last."""
 
-    pointers: Integer[Array, "places pairs"]
-    fits: Bool[Array, "places pairs"]  # so far
+    pointers: Integer[Array, "sites pairs"]
+    fits: Bool[Array, "sites pairs"]  # so far
     right: Bool[Array, " pairs"]  # the whole output
 
 
-def run(codes: Integer[Array, " expressions"], seen: Seen) -> Written:
+def run(codes: Integer[Array, " expressions"], public: PublicPairs) -> Execution:
     """Run a program on all pairs."""
 
     def step(carry, code):
         pointers, fits = carry
-        after, same = write(code, pointers, seen)
+        after, same = write(code, pointers, public)
         there = code > 0
         return (jnp.where(there, after, pointers), fits & (same | ~there)), carry
 
-    num_pairs = len(seen.outputs)
+    num_pairs = len(public.outputs)
     begin = jnp.zeros(num_pairs, jnp.int32), jnp.ones(num_pairs, bool)
     end, before = jax.lax.scan(step, begin, codes)
     pointers, fits = (jnp.concatenate([a, b[None]]) for a, b in zip(before, end, strict=True))
-    return Written(pointers, fits, fits[-1] & at_end(pointers[-1], seen) & (codes[0] > 0))
+    return Execution(pointers, fits, fits[-1] & at_end(pointers[-1], public) & (codes[0] > 0))

@@ -9,8 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aloex.apps.fill.language.alphabet import CHAR_CODES, NUM_CHARS, NUM_PATTERNS
 from aloex.apps.fill.language.mask import START
 from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS, MAX_K
+from aloex.apps.fill.language.tokens import (
+    BAR,
+    EOS,
+    T_CONSTPOS,
+    T_CONSTSTR,
+    T_REGEXTOK,
+    T_START,
+    ZERO,
+)
 from aloex.apps.fill.networks.programs.codes import (
     CANON,
     EXPR_LENGTH,
@@ -22,23 +32,10 @@ from aloex.apps.fill.networks.programs.codes import (
     NUM_POS,
     RANK,
 )
-from aloex.apps.fill.tasks.generate import (
-    MAX_INPUT,
-    NUM_CHARS,
-    NUM_PATTERNS,
-    T_CONSTPOS,
-    T_CONSTSTR,
-    T_EOS,
-    T_INT,
-    T_REGEXTOK,
-    T_START,
-    _match,
-    compiled,
-)
+from aloex.apps.fill.tasks.random_tasks import compiled, find_matches
+from aloex.apps.fill.tasks.tasks import MAX_INPUT
 
-BAR = T_EOS + 1
 Numbers = Any  # an array: numpy's on the host, JAX's in compiled code
-CONSTANT_CODES = np.frombuffer(b"],-.@'\"():%", np.uint8)
 
 
 @compiled
@@ -52,7 +49,7 @@ def find_gaps(inputs, gaps):
             length = 0
             while length < inputs.shape[2] and inputs[task, e, length] > 0:
                 length += 1
-            _match(inputs[task, e], length, count, start, end)
+            find_matches(inputs[task, e], length, count, start, end)
             row = gaps[task, e]
             for i in range(NUM_KS):
                 k = i - MAX_K
@@ -78,26 +75,26 @@ def number_programs(tokens, codes):
         codes[task] = 0
         for x in range(MAX_EXPRESSIONS):
             if words[at] == T_CONSTSTR:
-                codes[task, x] = words[at + 1] - T_INT
+                codes[task, x] = words[at + 1] - ZERO
                 at += 2
             else:
                 at += 1
                 code = FIRST_SUBSTR
                 for scale in (NUM_POS, 1):
                     if words[at] == T_CONSTPOS:
-                        pos = words[at + 1] - T_INT + MAX_K
+                        pos = words[at + 1] - ZERO + MAX_K
                         at += 2
                     else:
-                        pattern = words[at + 2] - T_INT - 1
+                        pattern = words[at + 2] - ZERO - 1
                         if words[at + 1] == T_REGEXTOK:
                             pattern += NUM_CHARS
-                        i = NUM_KS * pattern + words[at + 3] - T_INT + MAX_K
+                        i = NUM_KS * pattern + words[at + 3] - ZERO + MAX_K
                         pos = NUM_KS + 2 * i + words[at + 4] - T_START
                         at += 5
                     code += scale * pos
                 codes[task, x] = code
             at += 1
-            if words[at - 1] == T_EOS:
+            if words[at - 1] == EOS:
                 break
 
 
@@ -138,6 +135,15 @@ class Traced(NamedTuple):
         )
 
 
+class Part(NamedTuple):
+    """Tasks of one length bucket, with their programs token by token: what a q0 learns from."""
+
+    inputs: Numbers  # uint8 [tasks, 4, 20]
+    outputs: Numbers  # uint8 [tasks, 4, max_output]
+    shown: Numbers  # bool [tasks, 4]: the public pairs that the network is given
+    programs: Traced
+
+
 @compiled
 def _trace(codes, gaps, expr_tokens, expr_length, following, tokens, states, pointers, anchors):
     for task in range(codes.shape[0]):
@@ -150,7 +156,7 @@ def _trace(codes, gaps, expr_tokens, expr_length, following, tokens, states, poi
             first = 3 if expr_tokens[code, 1] == T_CONSTPOS else 6  # the token after p1
             last = x + 1 == codes.shape[1] or codes[task, x + 1] == 0
             for i in range(size + 1):
-                token = expr_tokens[code, i] if i < size else T_EOS if last else BAR
+                token = expr_tokens[code, i] if i < size else EOS if last else BAR
                 if i == size and x + 1 == codes.shape[1]:
                     state = FULL
                 tokens[task, at + i], states[task, at + i] = token, state
@@ -195,7 +201,7 @@ def _writes(codes, text, wanted, gaps):
         if code == 0:
             break
         if code < FIRST_SUBSTR:
-            if at >= len(wanted) or wanted[at] != CONSTANT_CODES[code - 1]:
+            if at >= len(wanted) or wanted[at] != CHAR_CODES[code - 1]:
                 return False
             at += 1
             continue

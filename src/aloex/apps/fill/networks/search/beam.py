@@ -1,6 +1,6 @@
 """Beam search and sampling: programs from a q0, for many tasks at once.
 
-A beam is a program in the making with its log probability. Each step takes the best continuations
+A beam is an unfinished program with its log probability. Each step takes the best continuations
 by one token of all beams of a task. With `prune`, those that have written something else than the
 public outputs are dropped: four times as many are run as are kept, so that others take their place.
 """
@@ -14,8 +14,8 @@ from jaxtyping import Array, Bool, Float, Integer, Key, PyTree
 
 from aloex.apps.fill.language import VOCABULARY
 from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
-from aloex.apps.fill.networks.nets.layers import half
-from aloex.apps.fill.networks.programs.grammar import Partial, Seen, advance, empty
+from aloex.apps.fill.networks.programs.grammar import Partial, PublicPairs, advance, empty
+from aloex.nets import to_bfloat16
 
 MAX_TOKENS = 88
 NUM_TOKENS = len(VOCABULARY)
@@ -38,14 +38,14 @@ class Beams(NamedTuple):
 
 
 @eqx.filter_jit
-def beam_search(model: Any, seen: Seen, *, width: int, prune: bool = False) -> Found:
-    """The most probable programs that a beam of some width finds; `seen` has a leading axis."""
-    model = half(model)
-    memory = model.encode(seen.inputs, seen.outputs, seen.shown)
-    begin = jax.vmap(lambda _: begin_with(model, seen.shown.shape[1], width))(seen.shown)
-    step = jax.vmap(lambda memory, beams, seen: widen(model, memory, beams, seen, prune))
+def beam_search(model: Any, public: PublicPairs, *, width: int, prune: bool = False) -> Found:
+    """The most probable programs that a beam of some width finds; `public` has a leading axis."""
+    model = to_bfloat16(model)
+    memory = model.encode(public.inputs, public.outputs, public.shown)
+    begin = jax.vmap(lambda _: begin_with(model, public.shown.shape[1], width))(public.shown)
+    step = jax.vmap(lambda memory, beams, public: widen(model, memory, beams, public, prune))
     goes_on = lambda carry: (carry[0] < MAX_TOKENS) & jnp.any(unfinished(carry[1]))
-    body = lambda carry: (carry[0] + 1, step(memory, carry[1], seen))
+    body = lambda carry: (carry[0] + 1, step(memory, carry[1], public))
     _, beams = jax.lax.while_loop(goes_on, body, (0, begin))
     return jax.vmap(finish)(beams)
 
@@ -57,7 +57,7 @@ def begin_with(model: Any, num_pairs: int, width: int) -> Beams:
     return Beams(repeat(empty(num_pairs, MAX_EXPRESSIONS)), repeat(model.start()), log_prob)
 
 
-def widen(model: Any, memory: PyTree, beams: Beams, seen: Seen, prune: bool) -> Beams:
+def widen(model: Any, memory: PyTree, beams: Beams, public: PublicPairs, prune: bool) -> Beams:
     """The best beams with one token more."""
     width = beams.log_prob.size
     step = jax.vmap(model.step, in_axes=(None, 0, 0))
@@ -66,7 +66,7 @@ def widen(model: Any, memory: PyTree, beams: Beams, seen: Seen, prune: bool) -> 
     log_prob, best = jax.lax.top_k(total, min(RUN_TO_KEEP * width if prune else width, total.size))
     parent, token = jnp.divmod(best, NUM_TOKENS)
     partial = jax.tree.map(lambda a: a[parent], beams.partial)
-    partial = jax.vmap(advance, in_axes=(0, 0, None))(partial, token, seen)
+    partial = jax.vmap(advance, in_axes=(0, 0, None))(partial, token, public)
     if prune:
         log_prob, kept = jax.lax.top_k(jnp.where(partial.fits, log_prob, -jnp.inf), width)
         parent, partial = parent[kept], jax.tree.map(lambda a: a[kept], partial)
@@ -85,20 +85,20 @@ def finish(beams: Beams) -> Found:
 
 
 def sample(
-    model: Any, memory: PyTree, seen: Seen, keys: Key[Array, " tasks"]
+    model: Any, memory: PyTree, public: PublicPairs, keys: Key[Array, " tasks"]
 ) -> Integer[Array, "tasks expressions"]:
     """A draw of q0 for each task; those that do not end in time are cut."""
-    num_tasks, num_pairs = seen.shown.shape
+    num_tasks, num_pairs = public.shown.shape
 
-    def draw(memory, carried, partial, seen, key):
+    def draw(memory, carried, partial, public, key):
         carried, log_probs = model.step(memory, carried, partial)
         token = jax.random.categorical(key, log_probs)
-        return carried, advance(partial, token, seen)
+        return carried, advance(partial, token, public)
 
     def body(carry):
         i, carried, partial = carry
         keys_now = jax.vmap(lambda key: jax.random.fold_in(key, i))(keys)
-        return i + 1, *jax.vmap(draw)(memory, carried, partial, seen, keys_now)
+        return i + 1, *jax.vmap(draw)(memory, carried, partial, public, keys_now)
 
     begin = lambda _: (model.start(), empty(num_pairs, MAX_EXPRESSIONS))
     carried, partial = jax.vmap(begin)(jnp.arange(num_tasks))

@@ -6,7 +6,7 @@ probability. Programs that were reached in several ways count once, with the sum
 `prune`, programs that fail give their places to those of q0's beam that do not.
 
 The editor decides when to stop. With `until_fit` running the programs does: one that writes the
-public outputs is left alone, any other is edited again, and none is come back to.
+public outputs is left alone, any other is edited again, and none is visited twice.
 """
 
 from typing import Any, NamedTuple
@@ -18,11 +18,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
 from aloex.apps.fill.language.tokens import MAX_EXPR_TOKENS
+from aloex.apps.fill.networks.editor_file import editor_memory
 from aloex.apps.fill.networks.nets.editor import Reading
-from aloex.apps.fill.networks.nets.layers import half
 from aloex.apps.fill.networks.programs import edits
-from aloex.apps.fill.networks.programs.grammar import DONE, Seen, run
+from aloex.apps.fill.networks.programs.grammar import DONE, PublicPairs, run
 from aloex.apps.fill.networks.search.beam import Beams, Found, beam_search, widen
+from aloex.nets import to_bfloat16
 
 
 class Edited(NamedTuple):
@@ -47,7 +48,7 @@ IS_STOP = np.arange(edits.NUM_CHOICES) == edits.STOP
 def joint_search(
     q0: Any,
     editor: Any,
-    seen: Seen,
+    public: PublicPairs,
     *,
     width: int,
     prune: bool = False,
@@ -55,55 +56,60 @@ def joint_search(
     max_edits: int = edits.MAX_EDITS,
 ) -> Edited:
     """The most probable programs after edits."""
-    found = starts(q0, seen, width=width, prune=prune)
-    q0, editor = half(q0), half(editor)
-    memory = editor.prepare(q0.encode(seen.inputs, seen.outputs, seen.shown), seen)
+    found = starts(q0, public, width=width, prune=prune)
+    q0, editor = to_bfloat16(q0), to_bfloat16(editor)
+    memory = q0.encode(public.inputs, public.outputs, public.shown)
+    memory = editor_memory(editor, memory, public)
     none = jnp.isneginf(found.log_prob)
     path = jnp.repeat(found.codes[..., None, :], max_edits + 1, axis=-2)
-    stopped = none | jax.vmap(_fits)(found.codes, seen) if until_fit else none
+    stopped = none | jax.vmap(_fits)(found.codes, public) if until_fit else none
     begin = Edited(found.codes, found.log_prob, jnp.zeros(none.shape, jnp.int32), path, stopped)
-    tried = jnp.tile(found.codes, (1, max_edits + 1, 1))  # the programs of each round, as they come
+    # With `until_fit`: the programs of each round so far, so that none is visited twice.
+    tried = jnp.tile(found.codes, (1, max_edits + 1, 1)) if until_fit else None
 
     def body(carry):
         i, beams, tried = carry
-        reading = editor.read(memory, seen, beams.codes)
-        if until_fit:
-            edit = lambda *task: _go_on(editor, *task)
-            beams = jax.vmap(edit)(memory, seen, beams, reading, tried)
-        else:
+        reading = editor.read(memory, public, beams.codes)
+        if tried is None:
             edit = lambda *task: _edit(editor, width, *task)
-            beams = jax.vmap(edit)(memory, seen, beams, reading)
+            return i + 1, jax.vmap(edit)(memory, public, beams, reading), None
+        edit = lambda *task: _edit_unless_fit(editor, *task)
+        beams = jax.vmap(edit)(memory, public, beams, reading, tried)
         return i + 1, beams, jax.lax.dynamic_update_slice(tried, beams.codes, (0, i * width, 0))
 
     goes_on = lambda carry: (carry[0] <= max_edits) & ~jnp.all(carry[1].stopped)
     _, beams, _ = jax.lax.while_loop(goes_on, body, (1, begin, tried))
     merged = jax.vmap(_merge)(beams)
-    return jax.vmap(_prune)(merged, begin, seen) if prune else merged
+    return jax.vmap(_prune)(merged, begin, public) if prune else merged
 
 
-def starts(q0: Any, seen: Seen, *, width: int, prune: bool) -> Found:
+def starts(q0: Any, public: PublicPairs, *, width: int, prune: bool) -> Found:
     """q0's programs; where pruning leaves none, those that fail, for the editor to repair."""
-    found = beam_search(q0, seen, width=width, prune=prune)
+    found = beam_search(q0, public, width=width, prune=prune)
     if not prune:
         return found
     none = jnp.all(jnp.isneginf(found.log_prob), axis=-1)
     choose = jax.vmap(lambda none, a, b: jax.tree.map(lambda *ab: jnp.where(none, *ab), a, b))
-    return choose(none, beam_search(q0, seen, width=width), found)
+    return choose(none, beam_search(q0, public, width=width), found)
 
 
-def _go_on(editor, memory, seen: Seen, beams: Edited, reading: Reading, tried) -> Edited:
-    """A round where programs that do not fit must be edited; those in `tried` are left out."""
+def _edit_unless_fit(
+    editor, memory, public: PublicPairs, beams: Edited, reading: Reading, tried
+) -> Edited:
+    """A round that edits each program that does not fit; programs in `tried` are left out."""
     log_choice = jax.nn.log_softmax(jnp.where(IS_STOP, -jnp.inf, reading.log_choice), axis=-1)
     reading, width = reading._replace(log_choice=log_choice), beams.log_prob.size
-    made = _edit(editor, edits.EDITS_TO_KEEP * width, memory, seen, beams, reading)
+    made = _edit(editor, edits.EDITS_TO_KEEP * width, memory, public, beams, reading)
     known = jnp.any(jnp.all(made.codes[:, None] == tried, axis=-1), axis=1)
     log_prob = jnp.where(known & ~made.stopped, -jnp.inf, made.log_prob)
-    stopped = made.stopped | jnp.isneginf(log_prob) | _fits(made.codes, seen)
+    stopped = made.stopped | jnp.isneginf(log_prob) | _fits(made.codes, public)
     merged = _merge(made._replace(log_prob=log_prob, stopped=stopped))
     return jax.tree.map(lambda a: a[:width], merged)
 
 
-def _edit(editor, number: int, memory, seen: Seen, beams: Edited, reading: Reading) -> Edited:
+def _edit(
+    editor, number: int, memory, public: PublicPairs, beams: Edited, reading: Reading
+) -> Edited:
     """A round of edits of one task: the most probable beams after one edit or stop of each."""
     stays = jnp.where(IS_STOP, 0.0, -jnp.inf)
     log_choice = jnp.where(beams.stopped[:, None], stays, reading.log_choice)
@@ -111,10 +117,10 @@ def _edit(editor, number: int, memory, seen: Seen, beams: Edited, reading: Readi
     parent, choice = jnp.divmod(best, edits.NUM_CHOICES)
     of_parents = jax.tree.map(lambda a: a[parent], reading)
     begin = jax.vmap(editor.start, in_axes=(None, None, 0, 0))
-    carried, partial = begin(memory, seen, of_parents, choice)
+    carried, partial = begin(memory, public, of_parents, choice)
     partial = partial._replace(state=jnp.where(edits.writes(choice), partial.state, DONE))
     writing = Beams(partial, (carried, parent, choice), log_prob)
-    body = lambda _, writing: widen(_Writing(editor), memory, writing, seen, False)
+    body = lambda _, writing: widen(_Writing(editor), memory, writing, public, False)
     writing = jax.lax.fori_loop(0, MAX_EXPR_TOKENS + 1, body, writing)
     _, parent, choice = writing.carried
     before = jax.tree.map(lambda a: a[parent], beams)
@@ -142,10 +148,10 @@ def _equal(codes: Integer[Array, "n expressions"]) -> Bool[Array, "n n"]:
     return jnp.all(codes[:, None] == codes[None], axis=-1)
 
 
-def _fits(codes: Integer[Array, "n expressions"], seen: Seen) -> Bool[Array, " n"]:
+def _fits(codes: Integer[Array, "n expressions"], public: PublicPairs) -> Bool[Array, " n"]:
     """Which programs write the public outputs of a task."""
-    right = jax.vmap(run, in_axes=(0, None))(codes, seen).right
-    return jnp.all(right | ~seen.shown, axis=1)
+    right = jax.vmap(run, in_axes=(0, None))(codes, public).right
+    return jnp.all(right | ~public.shown, axis=1)
 
 
 def _merge(beams: Edited) -> Edited:
@@ -161,11 +167,11 @@ def _merge(beams: Edited) -> Edited:
     return jax.tree.map(lambda a: a[order], merged)
 
 
-def _prune(beams: Edited, unedited: Edited, seen: Seen) -> Edited:
+def _prune(beams: Edited, unedited: Edited, public: PublicPairs) -> Edited:
     """Those that write the outputs, filled up with what q0 found."""
     width = beams.log_prob.size
     both = jax.tree.map(lambda *ab: jnp.concatenate(ab), beams, unedited)
-    fits = _fits(both.codes, seen) & ~jnp.isneginf(both.log_prob)
+    fits = _fits(both.codes, public) & ~jnp.isneginf(both.log_prob)
     same = _equal(both.codes)
     kept = fits & ~jnp.any(jnp.tril(same, -1) & fits, axis=1)
     both = both._replace(log_prob=jnp.where(kept, both.log_prob, -jnp.inf))

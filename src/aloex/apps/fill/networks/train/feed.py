@@ -12,31 +12,23 @@ import numpy as np
 from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
 from aloex.apps.fill.networks.programs import host
 from aloex.apps.fill.networks.programs.codes import NUM_POS
+from aloex.apps.fill.networks.programs.host import Part
 from aloex.apps.fill.tasks.tasks import NUM_PUBLIC, generate, require_free
 from aloex.base.errors import require
 
 SPARE = 1.08  # tasks drawn for one that is needed
 
 
-class Class(NamedTuple):
-    """A kind of tasks."""
+class LengthBucket(NamedTuple):
+    """Tasks of similar length, which are padded to the same sizes."""
 
-    share: float
+    share: float  # of a batch
     max_tokens: int
     max_output: int
 
 
 # Of all tasks 46% fit the first, 92% the second; one in 100,000 does not fit the third.
-CLASSES = (Class(0.45, 24, 26), Class(0.47, 48, 50), Class(0.08, 88, 50))
-
-
-class Part(NamedTuple):
-    """Tasks of one class, with their programs token by token: what a q0 is trained on."""
-
-    inputs: host.Numbers  # uint8 [tasks, 4, 20]
-    outputs: host.Numbers  # uint8 [tasks, 4, max_output]
-    shown: host.Numbers  # bool [tasks, 4]: the public pairs that the network is given
-    programs: host.Traced
+BUCKETS = (LengthBucket(0.45, 24, 26), LengthBucket(0.47, 48, 50), LengthBucket(0.08, 88, 50))
 
 
 class Batcher(NamedTuple):
@@ -54,8 +46,8 @@ class Batcher(NamedTuple):
         return self
 
     def sizes(self) -> list[int]:
-        """Tasks of each class."""
-        short = [round(self.batch_size * kind.share) for kind in CLASSES[:-1]]
+        """Tasks of each bucket."""
+        short = [round(self.batch_size * bucket.share) for bucket in BUCKETS[:-1]]
         return [*short, self.batch_size - sum(short)]
 
     def __call__(self, i: int) -> tuple[Part, ...]:
@@ -69,7 +61,7 @@ class Batcher(NamedTuple):
         shown = self._shown(np.random.default_rng((self.seed, i)), number)
         whole = Part(inputs, made.outputs[:, :NUM_PUBLIC], shown, traced)
         rows = _divide(whole, self.sizes())
-        return tuple(_cut(whole, *pair) for pair in zip(rows, CLASSES, strict=True))
+        return tuple(_cut(whole, *pair) for pair in zip(rows, BUCKETS, strict=True))
 
     def _shown(self, rng: np.random.Generator, number: int) -> np.ndarray:
         count = np.where(rng.random(number) < self.fewer, rng.integers(1, 4, number), NUM_PUBLIC)
@@ -93,22 +85,22 @@ def gaps_of(inputs: np.ndarray) -> np.ndarray:
 
 
 def _divide(part: Part, sizes: list[int]) -> list[np.ndarray]:
-    """The tasks for each class; where those of a class are too few, smaller ones fill it."""
+    """The tasks for each bucket; where its own are too few, smaller ones fill it."""
     tokens = (part.programs.tokens > 0).sum(axis=1)
     output = (part.outputs > 0).sum(axis=2).max(axis=1)
-    fits = lambda kind: (tokens <= kind.max_tokens) & (output <= kind.max_output)
-    smallest = len(CLASSES) - np.sum([fits(kind) for kind in CLASSES], axis=0)
+    fits = lambda bucket: (tokens <= bucket.max_tokens) & (output <= bucket.max_output)
+    smallest = len(BUCKETS) - np.sum([fits(bucket) for bucket in BUCKETS], axis=0)
     free = np.ones(len(tokens), bool)
     rows = []
-    for kind in reversed(range(len(CLASSES))):  # the largest first: others can wait
-        order = np.flatnonzero(free & (smallest <= kind))
-        order = order[np.argsort(-smallest[order], kind="stable")][: sizes[kind]]
+    for bucket in reversed(range(len(BUCKETS))):  # the largest first: others can wait
+        order = np.flatnonzero(free & (smallest <= bucket))
+        order = order[np.argsort(-smallest[order], kind="stable")][: sizes[bucket]]
         free[order] = False
         rows.append(order)
     return rows[::-1]
 
 
-def _cut(part: Part, rows: np.ndarray, kind: Class) -> Part:
-    programs = [a[rows, : kind.max_tokens] for a in part.programs]
-    outputs = part.outputs[rows, :, : kind.max_output]
+def _cut(part: Part, rows: np.ndarray, bucket: LengthBucket) -> Part:
+    programs = [a[rows, : bucket.max_tokens] for a in part.programs]
+    outputs = part.outputs[rows, :, : bucket.max_output]
     return Part(part.inputs[rows], outputs, part.shown[rows], host.Traced(*programs))

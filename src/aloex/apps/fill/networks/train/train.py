@@ -13,10 +13,10 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.nets.layers import half
 from aloex.apps.fill.networks.train.feed import Batcher, Part
 from aloex.base.errors import Stopped, require
 from aloex.learning import HostBatches, fit
+from aloex.nets import to_bfloat16
 from aloex.runs.run_folder import read_metrics
 
 WARM_UP = 500  # steps
@@ -35,7 +35,7 @@ class Info(NamedTuple):
 
 def q0_loss(model: q0.Q0, batch: tuple[Part, ...]) -> tuple[Float[Array, ""], Info]:
     """Mean of -log q0(x | z)."""
-    model = half(model)
+    model = to_bfloat16(model)
     sums = jnp.zeros(4)
     for part in batch:
         log_probs, tokens = model.log_probs(part), part.programs.tokens

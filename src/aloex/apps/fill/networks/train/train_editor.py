@@ -17,17 +17,17 @@ import numpy as np
 from jaxtyping import Array, Float, Integer, Key, PyTree
 
 from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.editor_file import build_editor
-from aloex.apps.fill.networks.nets.layers import half
+from aloex.apps.fill.networks.editor_file import build_editor, editor_memory
 from aloex.apps.fill.networks.programs import edits
 from aloex.apps.fill.networks.programs.codes import EXPR_TOKENS
 from aloex.apps.fill.networks.programs.edits import MAX_EDITS, Script, draw_script
-from aloex.apps.fill.networks.programs.grammar import Seen, run
+from aloex.apps.fill.networks.programs.grammar import PublicPairs, run
 from aloex.apps.fill.networks.search.beam import sample
 from aloex.apps.fill.networks.train.feed import codes_of, gaps_of
 from aloex.apps.fill.networks.train.train import Run
 from aloex.apps.fill.tasks.tasks import NUM_PUBLIC, generate, require_free
 from aloex.base.errors import require
+from aloex.nets import to_bfloat16
 
 
 class EditBatch(NamedTuple):
@@ -39,11 +39,11 @@ class EditBatch(NamedTuple):
     outputs: Any
     gaps: Any
 
-    def seen(self, num_pairs: int) -> Seen:
+    def seen(self, num_pairs: int) -> PublicPairs:
         """The first pairs of each task."""
         shown = jnp.ones((len(self.codes), num_pairs), bool)
         inputs, outputs, gaps = (a[:, :num_pairs] for a in self[2:])
-        return Seen(inputs, outputs, shown, gaps)
+        return PublicPairs(inputs, outputs, shown, gaps)
 
 
 class EditBatcher(NamedTuple):
@@ -79,7 +79,7 @@ class EditorLoss(eqx.Module):
     num_scored: int = eqx.field(static=True, default=4)  # steps, of a single trajectory
 
     def __call__(self, editor: PyTree, batch: EditBatch) -> tuple[Float[Array, ""], Info]:
-        fixed, editor = jax.lax.stop_gradient(half(self.q0)), half(editor)
+        fixed, editor = jax.lax.stop_gradient(to_bfloat16(self.q0)), to_bfloat16(editor)
         key_start, key_path, key_steps = jax.random.split(
             jax.random.fold_in(self.key, batch.number), 3
         )
@@ -128,7 +128,11 @@ class EditorLoss(eqx.Module):
 
 
 def score_steps(
-    editor: PyTree, memory: PyTree, seen: Seen, scripts: Script, steps: Integer[Array, "tasks n k"]
+    editor: PyTree,
+    memory: PyTree,
+    seen: PublicPairs,
+    scripts: Script,
+    steps: Integer[Array, "tasks n k"],
 ) -> tuple[Float[Array, "tasks n k"], Array]:
     """log q of some steps of each script; and 1 for what was foreseen, 0 for not, -1 for none.
 
@@ -139,7 +143,7 @@ def score_steps(
         tasks, n * k, *a.shape[3:]
     )
     programs, choices, exprs = (at(a) for a in scripts[:3])
-    memory = editor.prepare(memory, seen)
+    memory = editor_memory(editor, memory, seen)
     reading = editor.read(memory, seen, programs)
     log_choice = jnp.take_along_axis(reading.log_choice, choices[..., None], axis=-1)[..., 0]
     log_probs = editor.log_exprs(memory, seen, reading, choices, exprs)

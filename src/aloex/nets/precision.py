@@ -1,0 +1,16 @@
+"""Number formats: weights are kept in float32, and networks compute in bfloat16 on accelerators."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import PyTree
+
+from aloex.nets.dense import on_cpu
+
+
+def to_bfloat16(model: PyTree) -> PyTree:
+    """The network with bfloat16 weights; on a CPU, where that is slow, the network itself."""
+    if on_cpu():
+        return model
+    cast = lambda a: a.astype(jnp.bfloat16) if eqx.is_inexact_array(a) else a
+    return jax.tree.map(cast, model)

@@ -1,0 +1,73 @@
+"""`aloex fill` as a stranger meets it."""
+
+import json
+
+from commands import aloex, assert_mistakes_are_one_line, python
+
+
+def test_a_table_is_filled(tmp_path):
+    (tmp_path / "names.csv").write_text(
+        "name,short\nAda Lovelace,A. Lovelace\nAlan Turing,A. Turing\n"
+        "Grace Hopper,\nMary Ann Lee,\n"
+    )
+    done = aloex("fill", "names.csv", "--out", "filled.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "program: " in done.stdout and "SubStr(" in done.stdout
+    assert "2 rows filled, 1 in doubt" in done.stdout
+    assert "  Grace Hopper  ->  G. Hopper" in done.stdout
+    assert "? Mary Ann Lee  ->" in done.stdout
+    assert "Grace Hopper,G. Hopper," in (tmp_path / "filled.csv").read_text()
+    answer = aloex("fill", "names.csv", "--json", cwd=tmp_path)
+    assert json.loads(answer.stdout)["rows"][0]["output"] == "G. Hopper"
+
+
+def test_the_base_install_fills(tmp_path):
+    """Without JAX, SciPy, numba and matplotlib: importing one of them fails."""
+    (tmp_path / "t.csv").write_text("a b,b\nc d,\n")
+    program = (
+        "import sys\n"
+        "heavy = ('jax', 'jaxlib', 'equinox', 'optax', 'orbax', 'scipy', 'numba', 'matplotlib')\n"
+        "sys.modules.update(dict.fromkeys(heavy))\n"
+        "from aloex.apps.fill import Row, Solution, fill_table, solve\n"
+        "from aloex.cli.main import app\n"
+        "for score in ('tables', 'learned'):\n"
+        "    app(['fill', 't.csv', '--score', score, '--out', score], standalone_mode=False)\n"
+    )
+    done = python(program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for score in ("tables", "learned"):
+        assert "c d,d," in (tmp_path / score).read_text()
+
+
+def test_mistakes_are_one_line(tmp_path):
+    files = {
+        "empty.csv": b"",
+        "blank.csv": b"\n\n,\n",
+        "none.csv": b"a\nb\n",
+        "wide.csv": b"a,b\nc,d,e\n",
+        "two.csv": b"a,b\na,c\n",
+        "hard.csv": b"abc,q\nabd,r\n",
+        "latin.csv": "é,è\n".encode("latin-1"),
+        "nul.csv": b"a\x00b,a\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "good.csv").write_text("a b,b\nc d,\n")
+    cases = {
+        ("missing.csv",): "there is no file missing.csv",
+        (".",): "cannot be read",
+        ("empty.csv",): "is empty",
+        ("blank.csv",): "is empty",
+        ("none.csv",): "no row has an output",
+        ("wide.csv",): "line 2: 3 columns",
+        ("two.csv",): "'a' has two outputs, 'b' and 'c'",
+        ("hard.csv",): "no program fits",
+        ("latin.csv",): "is not UTF-8",
+        ("good.csv", "--samples", "0"): "--samples must be positive",
+        ("good.csv", "--out", "good.csv/x.csv"): "cannot be written",
+    }
+    assert_mistakes_are_one_line(("fill",), cases, tmp_path)
+    odd = aloex("fill", "nul.csv", cwd=tmp_path)  # read by some versions of Python
+    assert "Traceback" not in odd.stderr
+    choice = aloex("fill", "good.csv", "--score", "best", cwd=tmp_path)
+    assert choice.returncode == 2 and "'best' is not one of 'tables', 'learned'" in choice.stderr
