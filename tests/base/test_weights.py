@@ -72,7 +72,7 @@ def test_absent_and_foreign_files(tmp_path):
         read_weights(tmp_path)
     path = tmp_path / "foreign.safetensors"
     path.write_bytes(safetensors.numpy.save(ARRAYS))
-    with pytest.raises(CheckpointError, match="no file of Aloex"):
+    with pytest.raises(CheckpointError, match="no Aloex config"):
         read_weights(path)
 
 

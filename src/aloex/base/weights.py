@@ -14,7 +14,7 @@ import safetensors
 import safetensors.numpy
 
 from aloex.base.errors import CheckpointError
-from aloex.base.files import FileError, make_folder, naming, write_file
+from aloex.base.files import explain_os_error, make_folder, write_file
 
 HASH = "sha256"  # its name among the settings
 BLANK = "0" * 64
@@ -44,20 +44,21 @@ def read_weights(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     A file without a hash is read if the file NAME.sha256 beside it holds it, as `sha256sum` writes.
     """
     try:
-        with naming(path, "read"):
-            content = path.read_bytes()
+        content = path.read_bytes()
         arrays = safetensors.numpy.load(content)
         settings = _settings(content)
-    except FileError as error:
-        if isinstance(error.__cause__, FileNotFoundError):
-            raise CheckpointError(f"there is no model file {path}; check the path") from None
-        raise
+    except FileNotFoundError:
+        raise CheckpointError(f"there is no model file {path}; check the path") from None
+    except OSError as error:
+        raise CheckpointError(f"cannot read {explain_os_error(error, path)}") from None
     except (safetensors.SafetensorError, KeyError) as error:
         raise CheckpointError(
             f"{path} is not a safetensors file, or was cut short ({error}); copy or save it again"
         ) from None
     except (ValueError, TypeError):
-        raise CheckpointError(f"{path} is damaged or no file of Aloex; save it again") from None
+        raise CheckpointError(
+            f"{path} has no Aloex config that can be read: it is damaged, or no file of Aloex"
+        ) from None
     _check(path, content, settings.pop(HASH, None))
     return arrays, settings
 

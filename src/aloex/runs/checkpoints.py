@@ -69,16 +69,22 @@ class Checkpoints:
             os.replace(self.folder(step), doomed)
             shutil.rmtree(doomed)
 
-    def restore(self, like: PyTree, step: int | None = None) -> PyTree:
+    def restore(self, like: PyTree, step: int | None = None, *, whole: bool = True) -> PyTree:
         """A step's state, by default the newest.
 
-        `like` gives its structure and whatever is no array; shapes will do in place of arrays.
+        Args:
+            like: gives its structure and whatever is no array; shapes will do in place of arrays.
+            step: that of the checkpoint.
+            whole: whether `like` must have every array; else what it lacks is left out.
         """
         step = self.latest() if step is None else step
         if step is None:
             raise CheckpointError(f"there is no checkpoint in {self.path}")
         arrays, leaves = self._read(step)
-        different = first_difference(leaves, describe(named_arrays(like)))
+        wanted = describe(named_arrays(like))
+        if not whole:
+            leaves = {name: leaf for name, leaf in leaves.items() if name in wanted}
+        different = first_difference(leaves, wanted)
         if different is not None:
             name, there, here = different
             raise CheckpointError(

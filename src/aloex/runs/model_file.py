@@ -31,7 +31,7 @@ def read(
     `rename` gives the name that an array of the file has in that tree.
     """
     arrays, settings = read_weights(Path(path))
-    arrays = {rename(name): array for name, array in arrays.items()}
+    arrays = {rename(name): arrays[name] for name in sorted(arrays)}
     try:
         like = eqx.filter_eval_shape(build, settings)
     except (ValueError, TypeError, KeyError) as error:
@@ -43,6 +43,6 @@ def read(
         name, found, wanted = different
         raise CheckpointError(
             f"{path} contradicts itself: {name} is {found} in it, but its config calls for "
-            f"{wanted}; save the model again"
+            f"{'none' if wanted == 'absent' else wanted}; save the model again"
         )
     return fill(like, lambda name, leaf: jnp.asarray(arrays[name])), settings
