@@ -24,6 +24,7 @@ from jaxtyping import Array, Float, Int, Key
 from scipy.special import gammaln
 
 from aloex.base.errors import require
+from aloex.proposals.quantiles import sum_quantiles
 from aloex.spaces import Space, require_fixed_length
 from aloex.trajectory import BufferSizes, Trajectory
 
@@ -147,9 +148,11 @@ class Inverse(eqx.Module):
             return BufferSizes(0, 0, (0,) * self.space.dim)
         lengths, walk = self._stratified(n), self._walk_of_draw(n)
         # What counts is how many steps a walk serves: P(draw >= l) for each draw and l = 1, 2, ...
-        walks = [lengths[walk == w][::-1, ::-1].cumsum(axis=1)[:, ::-1] for w in set(walk)]
-        edits = _sum_quantile([-np.diff(reach[0], append=0) for reach in walks], num_targets)
-        starts = _sum_quantile([_count(reach[:, 1]) for reach in walks], num_targets)
+        reaches = [lengths[walk == w][::-1, ::-1].cumsum(axis=1)[:, ::-1] for w in set(walk)]
+        walks, copies = _distinct(reaches)
+        enough = lambda counts: sum_quantiles(counts, copies, num_targets, risk=RISK)
+        (edits,) = enough([-np.diff(reach[:1], append=0) for reach in walks])
+        (starts,) = enough([_count(reach[:, 1])[None] for reach in walks])
         if self.editor is not None:
             return BufferSizes(edits, starts, (starts,) * self.space.dim)
         # If step l of a walk is the first to touch a site before i, draws of length >= l changed.
@@ -159,10 +162,7 @@ class Inverse(eqx.Module):
             np.stack([_count(p) for p in reach[:, 1:].T] + [_count(reach[:, 0] * 0)])
             for reach in walks
         ]
-        changed_before = tuple(
-            _sum_quantile([touched[:, i] @ count for count in counts], num_targets)
-            for i in range(self.space.dim)
-        )
+        changed_before = tuple(enough([touched.T @ count for count in counts]))
         return BufferSizes(edits, starts, changed_before)
 
     def _untouched_before(self) -> np.ndarray:
@@ -184,10 +184,9 @@ def _count(probs: np.ndarray) -> np.ndarray:
     return pmf
 
 
-def _sum_quantile(pmfs: list[np.ndarray], copies: int) -> int:
-    """The 1 - RISK quantile of `copies` of a sum of independent counts."""
-    largest = copies * sum(int(np.flatnonzero(pmf > 1e-15).max()) for pmf in pmfs)
-    size = 2 * (copies * sum(len(pmf) - 1 for pmf in pmfs) + 1)
-    transform = np.prod([np.fft.rfft(pmf, size) for pmf in pmfs], axis=0) ** copies
-    tail = 1 - np.cumsum(np.fft.irfft(transform, size))
-    return min(int(np.argmax(tail < RISK)), largest)
+def _distinct(walks: list[np.ndarray]) -> tuple[list[np.ndarray], list[int]]:
+    """The different walks and how often each occurs: with many draws most walks are alike."""
+    groups: dict[bytes, list[np.ndarray]] = {}
+    for reach in walks:
+        groups.setdefault(reach.round(12).tobytes(), []).append(reach)
+    return [same[0] for same in groups.values()], [len(same) for same in groups.values()]
