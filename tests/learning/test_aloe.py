@@ -58,7 +58,7 @@ def test_negatives_follow_q_and_then_the_kernel(num_kernel_steps):
     """x_neg ~ q k_f^steps for every example's own condition."""
     f = randomised(MLP, TINY, hidden=(4,), cond_dim=2, scale=1.5)
     q = tiny_search(TINY, max_edits=2, cond_dim=2)
-    kernel = Gibbs(scan="random")
+    kernel = Gibbs(TINY, scan="random")
     aloe = ALOE(kernel, Inverse(space=TINY, max_edits=2), num_kernel_steps=num_kernel_steps)
     z = jnp.tile(jnp.eye(2), (10, 1))
 
@@ -82,7 +82,7 @@ def test_persistent_negatives_are_as_many_kernel_steps_from_q_as_they_are_old():
     """With f and q at rest, age a has the law q k_f^(a + 1), whatever the chains began with."""
     f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
     q = tiny_search(TINY, max_edits=2)
-    kernel, lives, starts = Gibbs(), 3, 2000
+    kernel, lives, starts = Gibbs(TINY), 3, 2000
     aloe = ALOE(kernel, Inverse(space=TINY, max_edits=2), persistence=lives)
     first = aloe.init(f, q, jnp.ones((starts * lives, 3), jnp.int32)).chains
     assert first.shape == (starts, lives - 1, 3)
@@ -107,7 +107,7 @@ def test_the_oldest_negatives_are_the_targets_and_the_rest_live_on():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
     still = optax.sgd(0.0)
     aloe = ALOE(
-        Gibbs(),
+        Gibbs(TINY),
         Inverse(space=TINY, max_edits=2),
         persistence=3,
         optimizer_f=still,
@@ -128,7 +128,7 @@ def test_steps_of_f_between_moves_of_the_negatives():
     x = TINY.enumerate()[jnp.array([3, 1, 6, 0])]
     settings = {"optimizer_f": optax.sgd(0.1), "optimizer_q": optax.sgd(0.0), "ema_decay": 0.0}
     proposal = Inverse(space=TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), proposal, num_f_steps=2, persistence=2, **settings)
+    aloe = ALOE(Gibbs(TINY), proposal, num_f_steps=2, persistence=2, **settings)
     before = aloe.init(f, q, 1 - x)
     after, _ = aloe.step(jax.random.key(0), before, x)
 
@@ -154,7 +154,7 @@ def test_more_data_than_negatives():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
     x = TINY.enumerate()[jnp.array([3, 1, 6, 0, 2, 2])]
     settings = {"optimizer_f": optax.sgd(0.1), "optimizer_q": optax.sgd(0.0), "ema_decay": 0.0}
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), num_data=3, **settings)
+    aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), num_data=3, **settings)
     after, info = aloe.step(jax.random.key(0), aloe.init(f, q), x)
 
     keys = jax.vmap(jax.random.split)(jax.random.split(jax.random.key(0), 6)[::3])[:, 0]
@@ -175,7 +175,7 @@ def test_chains_live_through_steps_of_several_parts():
 
     def chains(num_f_steps):
         settings = {"optimizer_f": still, "optimizer_q": still, "num_f_steps": num_f_steps}
-        aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4, **settings)
+        aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), persistence=4, **settings)
         state = aloe.init(f, q, x)
         for key in jax.random.split(jax.random.key(0), 3):
             state, _ = compiled(aloe.step)(key, state, x)
@@ -235,7 +235,7 @@ def test_resampled_draws_follow_p_f():
     """Systematic resampling varies less than independent draws, so the test errs on its side."""
     f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
     q = tiny_search(TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), resample=True)
+    aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), resample=True)
     keys = jax.random.split(jax.random.key(0), 20_000)
     x, _ = compiled(lambda f, q: aloe._resampled(keys, f, q, None))(f, q)
     counts = np.bincount(np.asarray(jax.vmap(TINY.index)(x)), minlength=TINY.size)
@@ -257,7 +257,7 @@ def test_systematic_resampling():
 
 def test_persistence_needs_chains_and_no_condition():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4)
+    aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), persistence=4)
     with pytest.raises(InputError, match="a multiple of 4, got None"):
         aloe.init(f, q)
     with pytest.raises(InputError, match="a multiple of 4, got 6"):
@@ -295,7 +295,7 @@ def test_moving_average(step, decay_now):
 )
 def test_bad_arguments(arguments, message):
     with pytest.raises(InputError, match=message):
-        ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), **arguments)
+        ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), **arguments)
 
 
 # Short runs
@@ -325,7 +325,7 @@ def networks(seed, cond_dim=0):
 
 def learner(**settings):
     proposal = Inverse(space=SPACE, max_edits=MAX_EDITS)
-    return ALOE(Gibbs(), proposal, num_trajectories=8, ema_decay=0.99, **settings)
+    return ALOE(Gibbs(SPACE), proposal, num_trajectories=8, ema_decay=0.99, **settings)
 
 
 def run_steps(step, state, seed, num_steps):

@@ -14,6 +14,10 @@ one backward walk, the shorter being a part of the longer, so their common edits
 The average law of the n draws is still s_x.
 """
 
+# JAX and NumPy are typed in part, so what they return is not known to pyright.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
 from typing import Any
 
 import equinox as eqx
@@ -21,7 +25,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
-from scipy.special import gammaln
+from scipy.special import gammaln  # pyright: ignore[reportMissingTypeStubs]
 
 from aloex.base.errors import require
 from aloex.proposals.quantiles import sum_quantiles
@@ -32,9 +36,29 @@ RISK = 1e-6  # accepted probability that a batch overflows a buffer, and traject
 
 
 class Inverse(eqx.Module):
-    """Backward walks of geometric length; see the module's docstring."""
+    """Backward walks of geometric length; see the module's docstring.
 
-    editor: Any = None  # A'; None is uniform
+    Args:
+        editor: A', which draws the state before; None is uniform over single-site changes.
+        space: what x is, `Bits` or categories.
+        max_edits: bound on the length of a walk; that of the search which is trained.
+        stop_prob: probability that a walk stops, at each step.
+        repeats: whether a site may be changed twice.
+
+    Example:
+        >>> import jax
+        >>> from aloex import proposals, spaces
+        >>> space = spaces.Bits(4)
+        >>> proposal = proposals.Inverse(space=space, max_edits=3)
+        >>> x = space.sample(jax.random.key(0))
+        >>> trajectory, log_s = proposal.sample(jax.random.key(1), x)
+        >>> bool((trajectory.last == x).all())
+        True
+        >>> bool(abs(log_s - proposal.log_prob(trajectory)) < 1e-5)
+        True
+    """
+
+    editor: Any = None
     space: Space = eqx.field(static=True, kw_only=True)
     max_edits: int = eqx.field(static=True, kw_only=True)
     stop_prob: float = eqx.field(static=True, kw_only=True, default=0.5)
@@ -63,12 +87,14 @@ class Inverse(eqx.Module):
     def sample(
         self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None
     ) -> tuple[Trajectory, Float[Array, ""]]:
+        """One trajectory to x and log s_x of it."""
         trajectories, log_s = self.sample_many(key, x, z, 1)
         return jax.tree.map(lambda a: a[0], trajectories), log_s[0]
 
     def sample_many(
         self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None, n: int
     ) -> tuple[Trajectory, Float[Array, " n"]]:
+        """n stratified trajectories to x, and log s_x of each."""
         key_length, key_walk = jax.random.split(key)
         probs, walk = self._length_probs(), self._walk_of_draw(n)
         u = (jnp.arange(n) + jax.random.uniform(key_length, (n,))) / n
@@ -106,7 +132,7 @@ class Inverse(eqx.Module):
                 shortest.append(lengths.min())
         return walk
 
-    def _uniform_walk(self, key, x) -> Int[Array, "steps dim"]:
+    def _uniform_walk(self, key: Array, x: Array) -> Int[Array, "steps dim"]:
         """x and max_edits uniform changes of it, each state a step from the one before."""
         dim, num_values, steps = self.space.dim, self.space.num_values, self.max_edits
         key_site, key_value = jax.random.split(key)
@@ -120,8 +146,8 @@ class Inverse(eqx.Module):
         total = jnp.pad(jnp.cumsum(shifts, axis=0), ((1, 0), (0, 0)))
         return (x + total) % num_values
 
-    def _editor_walk(self, key, x, z):
-        def back(x, key):
+    def _editor_walk(self, key: Array, x: Array, z: Array | None) -> tuple[Array, Array]:
+        def back(x: Array, key: Array) -> tuple[Array, tuple[Array, Array]]:
             before = self.editor.sample(key, x, z)
             return before, (before, self.editor.log_prob(x, before, z))
 
@@ -129,6 +155,7 @@ class Inverse(eqx.Module):
         return jnp.concatenate([x[None], states]), jnp.pad(jnp.cumsum(log_steps), (1, 0))
 
     def log_prob(self, trajectory: Trajectory, z: Array | None = None) -> Float[Array, ""]:
+        """log s_x of a trajectory, x being its end; -inf where it cannot be drawn."""
         before, after = trajectory.x[:-1], trajectory.x[1:]
         made = jnp.arange(self.max_edits) < trajectory.num_edits
         log_length = jnp.asarray(np.log(self._length_probs()))[trajectory.num_edits]
@@ -143,7 +170,15 @@ class Inverse(eqx.Module):
         return jnp.where(possible, log_length + log_walk, -jnp.inf)
 
     def buffer_sizes(self, num_targets: int, n: int) -> BufferSizes:
-        """Enough for all but a share RISK of the batches."""
+        """Rows enough to score n trajectories for each target, in all but a share RISK of batches.
+
+        Args:
+            num_targets: states x in a batch.
+            n: trajectories for each of them.
+
+        Returns:
+            The sizes of the buffers in which they are scored.
+        """
         if self.max_edits == 0:
             return BufferSizes(0, 0, (0,) * self.space.dim)
         lengths, walk = self._stratified(n), self._walk_of_draw(n)

@@ -105,7 +105,7 @@ class SlotGibbs(eqx.Module):
 
     def transition_matrix(self, space: Space, f: Any, z: Any = None) -> Float[Array, "size size"]:
         """That of `Gibbs`, if a space of so many states can be enumerated."""
-        return Gibbs(space.num_values).transition_matrix(space, f, z)
+        return Gibbs(space).transition_matrix(space, f, z)
 
 
 class ByteEnergy(ByteLaw):
