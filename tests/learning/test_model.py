@@ -15,7 +15,9 @@ import safetensors.numpy
 
 import aloex
 from aloex.base.errors import CheckpointError, InputError
+from aloex.kernels import Gibbs
 from aloex.learning import (
+    ALOE,
     Config,
     Model,
     build_learner,
@@ -26,6 +28,7 @@ from aloex.learning import (
     power_iteration,
 )
 from aloex.proposals import EditDistance
+from aloex.spaces import Categorical
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4))
 X[:, 1] = X[:, 0]  # something to learn
@@ -219,6 +222,12 @@ def test_learning_with_shortest_paths(tmp_path):
         X, num_steps=3, proposal="edit_distance", progress=False, **{**TINY, "max_edits": None}
     )
     assert model.config.max_edits == 4 and np.isfinite(model.energy(X)).all()
+
+
+def test_kernel_and_proposal_must_agree_on_the_space():
+    proposal = build_learner(SMALL).proposal
+    with pytest.raises(InputError, match=r"of one space, got .*'Bits\(dim=4\)', 'Categorical"):
+        ALOE(Gibbs(Categorical(4, 3)), proposal)
 
 
 def test_weights_that_are_nan_are_told():
