@@ -25,7 +25,7 @@ Z = jnp.array([[1.0, 0.0], [0.0, 1.0]])  # two conditions
 
 def test_chains_need_conditions_where_data_have_them():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4)
+    aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), persistence=4)
     x = jnp.zeros((8, 3), jnp.int32)
     with pytest.raises(InputError, match=r"got 8 chains and conditions of shape \(4, 1\)"):
         aloe.init(f, q, x, jnp.zeros((4, 1)))
@@ -43,7 +43,7 @@ def conditional(**settings):
     f = randomised(MLP, TINY, hidden=(4,), cond_dim=2, scale=1.5)
     q = tiny_search(TINY, max_edits=2, cond_dim=2)
     settings = {"optimizer_f": optax.sgd(0.0), "optimizer_q": optax.sgd(0.0), **settings}
-    return f, q, ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), **settings)
+    return f, q, ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), **settings)
 
 
 def test_a_chain_keeps_its_condition_for_life():
@@ -78,7 +78,7 @@ def test_persistent_negatives_follow_the_law_of_their_own_condition():
             x_neg, _ = aloe.negatives.sample(keys, f, q, z_new, chains)
             chains = jax.tree.map(lambda a: a[:, :-1], x_neg)
         laws = jax.vmap(lambda z: jnp.exp(exact.log_marginal(q, TINY, z)))(Z)
-        matrices = jax.vmap(lambda z: Gibbs().transition_matrix(TINY, f, z))(Z)
+        matrices = jax.vmap(lambda z: Gibbs(TINY).transition_matrix(TINY, f, z))(Z)
         return jax.vmap(jax.vmap(TINY.index))(x_neg.x), x_neg.z, laws, matrices
 
     drawn, z_neg, laws, matrices = (np.asarray(a) for a in ages(f, q, first.chains))

@@ -87,6 +87,8 @@ class ALOE(ShardedLearner):
     )
 
     def __check_init__(self):
+        spaces = {str(getattr(part, "space", "")) for part in (self.kernel, self.proposal)} - {""}
+        require(len(spaces) <= 1, f"kernel and proposal must be of one space, got {sorted(spaces)}")
         require(self.persistence >= 1, f"persistence must be at least 1, got {self.persistence}")
         require(
             self.persistence % self.num_f_steps == 0,

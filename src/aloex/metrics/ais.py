@@ -122,7 +122,7 @@ def log_weights(
     bs: Float[Array, " temperatures"],
 ) -> Float[Array, " chains"]:
     """log w of each chain that starts at a row of x and goes through the temperatures bs."""
-    kernel = Gibbs(space.num_values)
+    kernel = Gibbs(space)
     path = tempered(f, base, space, bs[0], z)
     slope = lambda x: f(x, z) - base.log_prob(x, z)  # df_b(x) / db
 

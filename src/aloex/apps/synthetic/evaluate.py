@@ -243,7 +243,7 @@ class Converged(eqx.Module):
 
 
 def _sweep(key, f, x: Int[Array, "n dim"], num_sweeps: int = 20) -> Int[Array, "n dim"]:
-    kernel = Gibbs(num_sweeps=num_sweeps)
+    kernel = Gibbs(SPACE, num_sweeps=num_sweeps)
     return jax.vmap(lambda key, x: run(kernel, key, x, f))(jax.random.split(key, x.shape[0]), x)
 
 
