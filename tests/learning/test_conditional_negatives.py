@@ -215,7 +215,7 @@ def test_more_data_than_negatives_with_conditions():
 
 def test_shards_change_nothing():
     """All modes at once, with conditions: four shards against one."""
-    settings = {"persistence": 2, "num_f_steps": 2, "num_data": 2, "num_power_steps": 2}
+    settings = {"persistence": 2, "num_f_steps": 2, "num_data": 2, "num_trajectories": 2}
     sgd = optax.sgd(0.1)
     f, q, aloe = conditional(**settings, resample=True, optimizer_f=sgd, optimizer_q=sgd)
     x = jax.random.bernoulli(jax.random.key(2), 0.5, (32, 3)).astype(jnp.int32)
