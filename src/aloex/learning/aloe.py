@@ -35,7 +35,7 @@ from aloex.learning.learner import (
     shard,
     split_keys,
 )
-from aloex.learning.negatives import Chains, Negatives
+from aloex.learning.negatives import Chains, Negatives, by_age
 from aloex.learning.power_iteration import q_loss
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.proposals import Proposal
@@ -183,7 +183,7 @@ class ALOE(ShardedLearner):
         state, x_neg, f_means = self.update_f(state, keys_kernel, x, z, x_hat, axis)
 
         # Update q by Algorithm 2, towards the oldest of the negatives.
-        x_neg = self.negatives.by_age(x_neg, len(num_edits))
+        x_neg = by_age(x_neg, len(num_edits))
         oldest = jax.tree.map(lambda a: a[:, -1], x_neg)
         keys = keys[:: self.persistence, 1:]
         state, (loss_q, q_info) = self.update_q(state, keys, oldest, z_new, axis)
