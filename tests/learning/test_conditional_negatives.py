@@ -12,6 +12,7 @@ from aloex.base.errors import InputError
 from aloex.energies import MLP
 from aloex.kernels import Gibbs
 from aloex.learning.aloe import ALOE
+from aloex.learning.config import Config, first_state
 from aloex.learning.negatives import log_weights
 from aloex.learning.updates import mle_loss
 from aloex.proposals import Inverse
@@ -215,7 +216,7 @@ def test_more_data_than_negatives_with_conditions():
 
 def test_shards_change_nothing():
     """All modes at once, with conditions: four shards against one."""
-    settings = {"persistence": 2, "num_f_steps": 2, "num_data": 2, "num_power_steps": 2}
+    settings = {"persistence": 2, "num_f_steps": 2, "num_data": 2, "num_trajectories": 2}
     sgd = optax.sgd(0.1)
     f, q, aloe = conditional(**settings, resample=True, optimizer_f=sgd, optimizer_q=sgd)
     x = jax.random.bernoulli(jax.random.key(2), 0.5, (32, 3)).astype(jnp.int32)
@@ -235,3 +236,13 @@ def test_shards_change_nothing():
     for expected, found in zip(jax.tree.leaves(whole), jax.tree.leaves(shards), strict=True):
         for part in found:
             np.testing.assert_allclose(part, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_first_chains_of_a_config_take_the_conditions_of_data():
+    sizes = {"f_hidden": (4,), "q_hidden": (4,), "max_edits": 0}
+    config = Config(dim=3, cond_dim=2, persistence=2, batch_size=8, **sizes)
+    z = np.random.default_rng(0).normal(size=(5, 2)).astype(np.float32)
+    chains = first_state(config, jax.random.key(0), z).chains
+    assert chains.x.shape == (4, 1, 3)
+    rows = [np.flatnonzero((z == row).all(axis=1)).tolist() for row in chains.z[:, 0]]
+    assert all(len(row) == 1 for row in rows) and len({row[0] for row in rows}) > 1
