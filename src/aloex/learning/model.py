@@ -204,7 +204,8 @@ def _sample(
         x = run(model.kernel, key_kernel, x, model.f, z, num_steps=num_sweeps)
         return x, jnp.isnan(model.f(x, z))
 
-    x, bad = jax.vmap(draw)(first + jnp.arange(CHUNK), z)
+    numbers = jnp.asarray(first) + jnp.arange(CHUNK)
+    x, bad = jax.vmap(draw)(numbers, None if z is None else jnp.asarray(z))
     return x, bad.any()
 
 

@@ -57,7 +57,8 @@ class Source(NamedTuple):
         if isinstance(self.x, IteratorBatches):
             return self.x.z
         if callable(self.x):
-            return np.asarray(self.x(jax.random.key(0), config.batch_size)[1])
+            drawn: Any = self.x(jax.random.key(0), config.batch_size)
+            return np.asarray(drawn[1])
         return self.z
 
 
