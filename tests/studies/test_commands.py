@@ -164,12 +164,29 @@ def cores():
 
 
 def test_speed_scaling(cores, tmp_path, monkeypatch):
+    """Time that grows with the square of a size has the exponent 2."""
     from studies.speed import scaling
 
-    monkeypatch.setattr(scaling, "SIZES", {"batch": ([2, 4], 1)})
+    class Ours:
+        def __init__(self, *, space, q0, batch, n, max_edits):
+            self.ms = (space.dim * batch * n * max_edits) ** 2
+
+        def run(self, num_steps):
+            return float(self.ms)
+
+    monkeypatch.setattr(scaling, "Ours", Ours)
     call(speed, "scaling", "--out", tmp_path)
-    (row,) = results.read(tmp_path / "scaling.json")
-    assert row["values"] == [2, 4] and all(ms > 0 for ms in row["ms"])
+    rows = {row["what"]: row for row in results.read(tmp_path / "scaling.json")}
+    assert set(rows) == set(scaling.SIZES)
+    assert all(rows[what]["exponent"] == 2 for what in ("batch", "num_trajectories", "max_edits"))
+
+
+def test_the_step_that_is_timed():
+    from aloex import spaces
+    from studies.speed.ours import Ours
+
+    ours = Ours(space=spaces.Bits(4), batch=2, n=2, max_edits=2, q0="factorized")
+    assert ours.run(2) > 0
 
 
 def test_speed_compare(cores, tmp_path, monkeypatch):
