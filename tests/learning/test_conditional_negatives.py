@@ -10,14 +10,14 @@ import pytest
 from aloex import exact
 from aloex.base.errors import InputError
 from aloex.energies import MLP
+from aloex.importance_weights import systematic_in_groups
 from aloex.kernels import Gibbs
+from aloex.learning import Config, first_state
 from aloex.learning.aloe import ALOE
-from aloex.learning.config import Config, first_state
 from aloex.learning.negatives import log_weights
 from aloex.learning.updates import mle_loss
 from aloex.proposals import Inverse
 from aloex.spaces import Bits
-from aloex.weights import systematic_in_groups
 from stats import assert_draws_match, compiled, flat_grads, randomised, tiny_search
 
 TINY = Bits(3)

@@ -10,8 +10,8 @@ import pytest
 
 import aloex
 from aloex.base.errors import CheckpointError, InputError
-from aloex.learning import Columns, learn
-from aloex.learning.sources import IteratorBatches, MappedRows
+from aloex.learning import Columns, learn, tables
+from aloex.learning.sources import IteratorBatches
 from aloex.spaces import Bits, Categorical, Mixed
 
 X = np.random.default_rng(0).integers(0, 3, (50, 4))
@@ -50,19 +50,17 @@ def mapped(tmp_path):
 
 def test_a_mapped_table_gives_the_model_of_one_in_memory(mapped, in_memory, monkeypatch):
     """It is looked at in chunks and read row by row, never as a whole."""
-    monkeypatch.setattr("aloex.learning.sources.CHUNK", 16)
     sizes = []
-    chunks = MappedRows.chunks
-    monkeypatch.setattr(
-        MappedRows, "chunks", lambda self: (sizes.append(len(c)) or c for c in chunks(self))
-    )
+    look = lambda table: (sizes.append(len(rows)) or rows for rows in tables.pieces(table))
+    monkeypatch.setattr(tables, "MAX_BYTES", 16 * X.shape[1])
+    monkeypatch.setattr("aloex.learning.sources.pieces", look)
     assert eqx.tree_equal(learn(mapped, **QUICK), in_memory)
     assert max(sizes) == 16
 
 
 def test_a_mapped_table_with_conditions(mapped):
     assert eqx.tree_equal(learn(mapped, Z, **QUICK), learn(X, Z, **QUICK))
-    with pytest.raises(InputError, match="as many rows, got 50 and 3"):
+    with pytest.raises(InputError, match=r"as many rows, got shapes \(50, 4\) and \(3, 1\)"):
         learn(mapped, Z[:3], **QUICK)
 
 

@@ -15,9 +15,9 @@ from jax.scipy.stats import norm
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
+from aloex.importance_weights import log_mean_exp
 from aloex.nets import Dense
 from aloex.spaces import Space, require_fixed_length
-from aloex.weights import log_mean_exp
 
 
 class VAE(eqx.Module):

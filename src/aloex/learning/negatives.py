@@ -29,13 +29,13 @@ from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
+from aloex.importance_weights import capped, systematic, systematic_in_groups
 from aloex.kernels import Kernel, run
 from aloex.learning.learner import gather, shard, split_keys
 from aloex.learning.power_iteration import follow
 from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
 from aloex.samplers.local_search import sample_ends
-from aloex.weights import capped, systematic, systematic_in_groups
 
 
 class Chains(NamedTuple):

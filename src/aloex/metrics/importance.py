@@ -15,10 +15,10 @@ from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
+from aloex.importance_weights import effective_sample_size
 from aloex.metrics.mmd import Estimate, mean_and_error
 from aloex.samplers import Tractable
 from aloex.spaces import Space
-from aloex.weights import effective_sample_size
 
 
 class LogZ(NamedTuple):
