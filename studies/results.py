@@ -13,15 +13,18 @@ SOURCE = ("command", "versions", "machine")
 
 
 def save(path: Path, rows: list[dict], keys: tuple[str, ...], *, quiet: bool = False) -> None:
-    """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new."""
+    """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new.
+
+    Of several rows with the same keys the last one is kept.
+    """
     same = lambda row: tuple(row.get(k) for k in keys)
     source = provenance()
     rows = [{**source, **row} for row in rows]  # a row that was made elsewhere says so itself
-    new = {same(row) for row in rows}
+    new = {same(row): row for row in rows}
     old = read(path) if path.exists() else []
     kept = [row for row in old if same(row) not in new]
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, _dump(kept + rows))
+    write_file(path, _dump([*kept, *new.values()]))
     if not quiet:
         print(f"wrote {path}")
 

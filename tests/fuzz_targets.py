@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from aloex.apps.fuzz.target import debian
-from aloex.apps.fuzz.target.build import Recipe, build, find_clang
-from aloex.apps.fuzz.target.target import Target, cache_folder
+from aloex.apps.fuzz.target import Target, TargetRecipe, build_target, debian, find_clang
+from aloex.apps.fuzz.tools import cache_folder
 from aloex.base.errors import InputError
+from aloex.base.locks import folder_lock
 
 HERE = Path(__file__).parent / "targets"
 ROOT = HERE.parents[1]
@@ -24,29 +24,29 @@ def clang() -> str:
 @pytest.fixture(scope="session")
 def tiny(clang, tmp_path_factory) -> Target:
     """tiny.c, with all that a build can make of it."""
-    recipe = Recipe(name="tiny", folder=HERE, harness=["tiny.c"], max_len=4096)
-    return build(recipe, tmp_path_factory.mktemp("tiny"), asan=True, coverage=True)
+    recipe = TargetRecipe(name="tiny", folder=HERE, harness=["tiny.c"], max_len=4096)
+    return build_target(recipe, tmp_path_factory.mktemp("tiny"), asan=True, coverage=True)
 
 
 @pytest.fixture(scope="session")
 def stairs(clang, tmp_path_factory) -> Target:
     """stairs.c, without what tells bugs apart at a cost."""
-    recipe = Recipe(name="stairs", folder=HERE, harness=["stairs.c"], max_len=4096)
-    return build(recipe, tmp_path_factory.mktemp("stairs"))
+    recipe = TargetRecipe(name="stairs", folder=HERE, harness=["stairs.c"], max_len=4096)
+    return build_target(recipe, tmp_path_factory.mktemp("stairs"))
 
 
 @pytest.fixture(scope="session")
 def libpng(clang) -> Target:
     """libpng, in the usual place; less than half a minute the first time."""
-    recipe, out = Recipe.load("libpng"), ROOT / "build/targets/libpng"
+    recipe, out = TargetRecipe.load("libpng"), ROOT / "build/targets/libpng"
     if not Path("/usr/include/zlib.h").exists():
         pytest.skip("zlib's headers are missing: apt-get install zlib1g-dev")
     try:
-        with debian.alone(out):
+        with folder_lock(out, wait=True):
             debian.fetch(recipe.package, out, cache_folder() / "apt")
     except InputError as error:
         pytest.skip(str(error))
-    return build(recipe, out)
+    return build_target(recipe, out)
 
 
 @pytest.fixture(scope="session")

@@ -153,9 +153,3 @@ def test_every_extra_that_is_named_can_be_installed():
 def test_a_wrong_name_does_not_resolve():
     with pytest.raises(AttributeError):
         resolve("aloex.samplers.Nothing")
-
-
-def test_speed_page_shows_the_committed_results():
-    from studies.speed.page import render
-
-    assert (ROOT / "docs" / "speed.md").read_text() == render()

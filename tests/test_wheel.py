@@ -94,7 +94,7 @@ def test_it_builds_and_fuzzes_a_target_without_a_model(installed, clang, tmp_pat
 
 
 def test_the_built_in_targets_come_with_it(installed):
-    program = "from aloex.apps.fuzz.target.build import Recipe; print(Recipe.load('libpng').name)"
+    program = "from aloex.apps.fuzz.target import TargetRecipe as T; print(T.load('libpng').name)"
     assert done(installed / "bin" / "python", "-c", program, cwd=installed) == "libpng\n"
 
 

@@ -78,7 +78,7 @@ def same(a, b) -> bool:
 def metrics(folder) -> list[dict]:
     """The record without the times."""
     rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    return [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
+    return [{k: v for k, v in row.items() if k not in ("seconds", "waited")} for row in rows]
 
 
 def main(folder, num_steps, die_at=None):
@@ -97,7 +97,7 @@ def main(folder, num_steps, die_at=None):
     try:
         train(folder, num_steps, on_log=lambda row: print(row["step"], flush=True))
     except Stopped as stopped:
-        print("stopped", stopped.step, RunFolder(folder).latest_step(), flush=True)
+        print("stopped", stopped.step, RunFolder(folder).checkpoints.latest(), flush=True)
         sys.exit(STOPPED)
 
 

@@ -19,8 +19,8 @@ def study(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="uniform, posmarg, numbers, libfuzzer, aflpp, blind; with --models how they were "
-            "learned: masked, aloe, ..."
+            help="uniform, other-seed, numbers, libfuzzer, aflpp, no-model; with --models how they "
+            "were learned: masked, aloe, ..."
         ),
     ] = None,
     mode: Annotated[
@@ -51,8 +51,8 @@ def study(
     ),
 ) -> None:
     """Compare methods: what do as many inputs of each cover? May be stopped and repeated."""
-    from aloex.apps.fuzz.mutate import numbers
-    from aloex.apps.fuzz.target.target import Target
+    from aloex.apps.fuzz.mutate import PLAIN_MUTATORS
+    from aloex.apps.fuzz.target import Target
     from studies.fuzz import rivals
     from studies.fuzz import study as comparison
     from studies.fuzz.compare import table
@@ -60,17 +60,17 @@ def study(
 
     sweep = listed(edits, "--edits", whole_or_share)
     counts = listed(inputs, "--inputs")
-    wanted = method or [*numbers.MUTATORS, *rivals.RIVALS, "blind"]
+    wanted = method or [*PLAIN_MUTATORS, *rivals.RIVALS, "no-model"]
     by_model = [name for name in wanted if name in comparison.LEARNED]
     if by_model and models is None:
         raise InputError(f"{by_model[0]} needs --models FOLDER, with what aloex fuzz learn wrote")
-    special = ("blind", *comparison.LEARNED)
+    special = ("no-model", *comparison.LEARNED)
     plain = comparison.lines([name for name in wanted if name not in special], sweep)
     limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
     for loaded in [Target.load(name) for name in target]:
         todo = list(plain)
-        if "blind" in wanted:
-            todo.append(comparison.blind_line(loaded.max_len))
+        if "no-model" in wanted:
+            todo.append(comparison.no_model_line(loaded.max_len))
         for name in by_model if method else comparison.LEARNED:
             file = (models or Path()) / f"{loaded.name}.{name}.safetensors"
             if method or (models and file.exists()):  # one that is asked for is missed

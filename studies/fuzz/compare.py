@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 
 from studies.results import markdown
+from studies.statistics import holm
 
 Key = tuple[str, str, int | float]  # method, mode, edits
 
@@ -61,9 +62,13 @@ def with_feedback(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def against(rows: list[dict[str, Any]], inputs: int, method: str, mode: str) -> str:
-    """A method in one mode beside the others, each at its best line: means, trials and p."""
+    """A method in one mode beside the others, each at its best line: means, trials and p.
+
+    The p values are adjusted for all tests of the table.
+    """
     kept = [row for row in rows if row["method"] != method or row["mode"] == mode]
     columns: dict[str, dict[str, str]] = {}
+    p_values: dict[tuple[str, str], float] = {}
     for target in sorted({row["target"] for row in kept}):
         found = edges_of(kept, target, inputs)
         best = best_edits(found, lambda key: key[0])
@@ -71,29 +76,38 @@ def against(rows: list[dict[str, Any]], inputs: int, method: str, mode: str) -> 
             first = found[best.pop(method)]
             columns[target] = {method: f"{np.mean(first):.1f} (n {len(first)})"}
             for name, key in best.items():
-                told = f"n {len(found[key])}, p {versus(first, found[key]).p_value:.2g}"
-                columns[target][name] = f"{np.mean(found[key]):.1f} ({told})"
+                columns[target][name] = f"{np.mean(found[key]):.1f} (n {len(found[key])}, p "
+                p_values[target, name] = versus(first, found[key]).p_value
+    for (target, name), p_value in zip(p_values, holm([*p_values.values()]), strict=True):
+        columns[target][name] += f"{p_value:.2g})"
     names = dict.fromkeys(name for cells in columns.values() for name in cells)
     lines = [[name, *(cells.get(name, "–") for cells in columns.values())] for name in names]
     return markdown([f"{inputs} inputs", *columns], lines) if columns else ""
 
 
 def table(rows: list[dict[str, Any]], inputs: int) -> str:
-    """Each method at its best number of edits, held against the one that is ahead."""
+    """Each method at its best number of edits, held against the one that is ahead.
+
+    There is a table for each target; the p values are adjusted for all tests of their table.
+    """
     parts = []
     for target in dict.fromkeys(row["target"] for row in rows):
         found = edges_of(rows, target, inputs)
         if not found:
             continue
-        best = list(best_edits(found).values())
+        first, *others = best_edits(found).values()
+        tests = {key: versus(found[key], found[first]) for key in others}
+        p_values = holm([test.p_value for test in tests.values()])
+        cells = {
+            key: [f"{p_value:.2g}", f"{test.a12:.2f}"]
+            for (key, test), p_value in zip(tests.items(), p_values, strict=True)
+        }
         lines = []
-        for key in best:
-            edges, (p_value, a12) = found[key], versus(found[key], found[best[0]])
-            against = [f"{p_value:.2g}", f"{a12:.2f}"] if key != best[0] else ["", ""]
+        for key in (first, *others):
+            edges = found[key]
             spread = f"{np.mean(edges):.1f} ± {_error(edges):.1f}"
-            lines.append(
-                [f"{key[0]}, {key[1]}", number_of_edits(key[2]), spread, len(edges), *against]
-            )
+            name, edits = f"{key[0]}, {key[1]}", number_of_edits(key[2])
+            lines.append([name, edits, spread, len(edges), *cells.get(key, ["", ""])])
         head = [f"{target}, {inputs} inputs", "edits", "edges", "trials", "p", "A12"]
         parts.append(markdown(head, lines))
     return "\n\n".join(parts)

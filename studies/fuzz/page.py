@@ -1,13 +1,13 @@
 """The study's page, docs/fuzz_study.md, and its figure, from the committed rows."""
 
 from collections import defaultdict
-from dataclasses import dataclass
-from textwrap import fill
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from studies.fuzz.claims import PValues
 from studies.fuzz.compare import (
     Key,
     against,
@@ -15,20 +15,19 @@ from studies.fuzz.compare import (
     edges_of,
     number_of_edits,
     table,
-    versus,
     with_feedback,
     without_feedback,
 )
 from studies.fuzz.study import LEARNED
-from studies.fuzz.text import METHODS, MODES, TEXT
 from studies.results import markdown
+from studies.template import fill
 
 Rows = list[dict[str, Any]]
 
 COLOURS = {
     "aloe, adaptive": "#7a1f3d",
     "masked, adaptive": "#173a6b",
-    "blind, adaptive": "#8a5aa8",
+    "no-model, adaptive": "#8a5aa8",
     "libfuzzer+aloe": "#ff7043",
     "aloe": "#c2185b",
     "aloe-window": "#e06c9f",
@@ -38,7 +37,7 @@ COLOURS = {
     "learn-and-fuzz": "#6d4c41",
     "rnn-ebm": "#78909c",
     "uniform": "#e8871e",
-    "posmarg": "#3f8f4f",
+    "other-seed": "#3f8f4f",
     "numbers": "#d4b106",
     "libfuzzer": "#b0413e",
     "aflpp": "#6b6b6b",
@@ -53,21 +52,18 @@ def render(rows: Rows) -> str:
     swept = _swept(counts)
     adaptive = [against(with_feedback(rows), n, "aloe", "adaptive") for n in shown]
     methods, modes = {row["method"] for row in rows}, {row["mode"] for row in rows}
-    listed = lambda said, there: "\n".join(
-        fill(f"- `{name}`: {what}.", 100, subsequent_indent="  ", break_on_hyphens=False)
-        for name, what in said.items()
-        if name in there
-    )
-    return TEXT.format(
-        methods=listed(METHODS, methods),
-        modes=listed(MODES, modes),
+    p = PValues(rows)
+    return fill(
+        Path(__file__).with_name("page.md.j2"),
+        modes=modes,
         adaptive="\n\n".join(filter(None, adaptive)),
-        blind_against=against(without_feedback(rows), swept, "aloe", "best"),
+        no_feedback=against(without_feedback(rows), swept, "aloe", "best"),
         best=against([row for row in rows if row["mode"] == "best"], swept, "aloe", "best"),
-        p=PValues(rows, swept),
+        p=p,
+        num_tests=sum(test.claim.inputs == p.inputs for test in p.tests),
         tables="\n\n".join(table(rows, n) for n in shown),
         inputs=f"{swept:,}",
-        blind=table(without_feedback(rows), swept),
+        all_without_feedback=table(without_feedback(rows), swept),
         models=_models(rows),
         untold=", ".join(
             sorted({f"`{r['method']}` in `{r['mode']}`" for r in rows if not _told(r)})
@@ -78,25 +74,6 @@ def render(rows: Rows) -> str:
         learned=" ".join(name for name in LEARNED if name in methods),
         commands="\n".join(sorted({row["command"] for row in rows})),
     )
-
-
-@dataclass(frozen=True)
-class PValues:
-    """p values as the text asks for them: values["aloe best, cd best"]."""
-
-    rows: Rows
-    inputs: int
-
-    def __getitem__(self, lines: str) -> str:
-        one, other = (tuple(line.split()) for line in lines.split(", "))
-        said = []
-        for target in sorted({row["target"] for row in self.rows}):
-            found = edges_of(self.rows, target, self.inputs)
-            best = best_edits(found)
-            if one in best and other in best:
-                p_value = versus(found[best[one]], found[best[other]]).p_value
-                said.append(f"{p_value:.2g} on {target}")
-        return f"p {', '.join(said)}"
 
 
 def _swept(counts: list[int]) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, InputError
 
 SECONDS_PER_RUN = 0.01  # on average, and a minute: after that the fuzzer is taken to be stuck

@@ -17,11 +17,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aloex.apps.fuzz.campaign.campaign import Campaign
-from aloex.apps.fuzz.execute.executor import Executor, Outcomes
-from aloex.apps.fuzz.mutate.mutators import Learner, Mutator, RandomEdits
-from aloex.apps.fuzz.mutate.numbers import MUTATORS
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.campaign import Campaign
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.inputs import Outcomes
+from aloex.apps.fuzz.mutate import (
+    PLAIN_MUTATORS,
+    Adaptive,
+    AdaptiveMutator,
+    Mutator,
+    RandomEdits,
+)
+from aloex.apps.fuzz.target import Target
 from aloex.base.errors import require
 from studies import results
 from studies.fuzz.rivals import RIVALS
@@ -55,21 +61,20 @@ def lines(methods: Iterable[str], sweep: Sequence[int | float] = SWEEP) -> list[
     """The lines of methods by name: the mutators for every number of edits, the rivals once."""
     found = []
     for name in methods:
-        known = ", ".join([*MUTATORS, *RIVALS])
-        require(name in MUTATORS or name in RIVALS, f"no method {name!r}; choose of {known}")
+        known = ", ".join([*PLAIN_MUTATORS, *RIVALS])
+        is_known = name in PLAIN_MUTATORS or name in RIVALS
+        require(is_known, f"no method {name!r}; choose one of {known}")
         if name in RIVALS:
             found.append(Line(name, "feedback", 0))
         else:
-            make = lambda seed, edits, name=name: MUTATORS[name](seed=seed, edits=(edits,))
+            make = lambda seed, edits, name=name: PLAIN_MUTATORS[name](seed=seed, edits=(edits,))
             found += [Line(name, "plain", edits, make) for edits in sweep]
     return found
 
 
-def blind_line(max_len: int) -> Line:
+def no_model_line(max_len: int) -> Line:
     """The line of the mutator that learns from what it covers, without a model."""
-    from aloex.apps.fuzz.mutate.adaptive import Adaptive
-
-    return Line("blind", "adaptive", 0, lambda seed, _: Adaptive(seed=seed, max_len=max_len))
+    return Line("no-model", "adaptive", 0, lambda seed, _: Adaptive(seed=seed, max_len=max_len))
 
 
 def model_lines(
@@ -80,34 +85,35 @@ def model_lines(
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
     # JAX loads slowly.
-    from aloex.apps.fuzz.model import byte_model, relearn
-    from aloex.apps.fuzz.mutate import adaptive, best, learned, resample
+    from aloex.apps.fuzz.model import VISIBLE_FRACTIONS, load_model, train_further
+    from aloex.apps.fuzz.mutate import with_model
+    from aloex.apps.fuzz.mutate.with_model.resample import NUM_EDITS
 
-    law = byte_model.load(model)
+    law = load_model(model)
     told = {"training_seconds": law.settings.seconds, "held_out": law.settings.held_out}
     told = {name: value for name, value in told.items() if value is not None}
-    levels = {"mixed": learned.LEVELS, "place": (0.0,), "context": (1.0,)}
+    levels = {"mixed": VISIBLE_FRACTIONS, "place": (0.0,), "context": (1.0,)}
 
     def of_mode(mode: str) -> list[Line]:
         method = law.settings.method if mode != UNION else f"libfuzzer+{law.settings.method}"
         line = lambda edits, make: Line(method, mode, edits, make, told)
         if mode == "paper":
-            make = lambda seed, edits: resample.Resample(law, seed=seed, edits=(edits,))
-            return [line(resample.NUM_EDITS, make)]
+            make = lambda seed, edits: with_model.Resample(law, seed=seed, edits=(edits,))
+            return [line(NUM_EDITS, make)]
         if mode in ("best", UNION):
-            guided = best.best(law)  # its laws serve all trials
+            guided = with_model.best(law)  # its laws serve all trials
             return [line(0, lambda seed, _: replace(guided, seed=seed))]
         if mode in ADAPTIVE:
-            how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and relearn.relearned}
-            how |= learned.guides(law)
-            return [line(0, lambda seed, _: adaptive.Adaptive(seed=seed, **how))]
-        choose = learned.LearnedByte(law, levels[mode])
+            how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and train_further}
+            how |= with_model.adaptive_arguments(law)
+            return [line(0, lambda seed, _: Adaptive(seed=seed, **how))]
+        choose = with_model.ModelSampler(law, levels[mode])
         make = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
         return [line(edits, make) for edits in sweep]
 
     known = (*levels, "best", "paper", *ADAPTIVE, UNION)
     for mode in modes or ():
-        require(mode in known, f"no mode {mode!r}; choose of {', '.join(known)}")
+        require(mode in known, f"no mode {mode!r}; choose one of {', '.join(known)}")
     usual = [mode for mode in known if mode != UNION and not ADAPTIVE.get(mode)]
     if law.settings.held_out is None:
         usual.remove("best")  # which must know how far to trust the model
@@ -163,19 +169,17 @@ class Bench:
         mutator = line.make(trial, line.edits)
         if line.mode == UNION:
             return [head | self._union(mutator, trial, n) for n in counts]
-        run = self._campaign if isinstance(mutator, Learner) else self._mutants
+        run = self._campaign if isinstance(mutator, AdaptiveMutator) else self._mutants
         return [head | row for row in run(mutator, counts)]
 
     def _campaign(self, mutator: Mutator, counts: Sequence[int]) -> list[Row]:
-        from aloex.apps.fuzz.mutate.adaptive import BATCH
-
         rows = []
         with (
             tempfile.TemporaryDirectory(prefix="aloex-") as folder,
             Campaign(
                 *(self.target, mutator, self.seeds, Path(folder)),
                 settings={},
-                batch=BATCH,
+                batch=Adaptive.batch,
                 **self.limits,
             ) as campaign,
         ):

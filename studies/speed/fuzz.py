@@ -1,38 +1,47 @@
 """How fast mutants of the libpng seeds are made and run, 100 edits each, against simple peers.
 
-    aloex fuzz build libpng
-    aloex fuzz learn build/targets/libpng/seeds --method aloe --out model.safetensors
-    python -m studies.speed.fuzz model.safetensors
-
 `exact` draws edits one after the other, each given all around it; its peer does the same for one
 file at a time. `table` draws them from laws computed once; its peer draws them uniformly. Ours and
 the peer take turns, and the ratio is that of the medians. On a machine without a GPU the executor
-is timed too, against a loop of processes that take one input each. Rows go to results/speed.
+is timed too, against a loop of processes that take one input each.
 """
 
-import argparse
 import statistics
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 
-from aloex.apps.fuzz.execute.executor import Executor
-from aloex.apps.fuzz.model import byte_model
-from aloex.apps.fuzz.mutate import learned
-from aloex.apps.fuzz.mutate.mutators import Uniform
-from aloex.apps.fuzz.mutate.resample import BATCH, Resample
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.model import load_model
+from aloex.apps.fuzz.mutate import Uniform
+from aloex.apps.fuzz.mutate.with_model import Resample, learned
+from aloex.apps.fuzz.mutate.with_model.resample import BATCH
+from aloex.apps.fuzz.target import Target
 from aloex.base.errors import require
 from aloex.nets import on_cpu
 from studies.results import save
 
-RESULTS = Path(__file__).parents[2] / "results" / "speed"
 EDITS = (100,)
 BLOCKS = 5
+
+
+class Sizes(NamedTuple):
+    """Mutants of a block."""
+
+    exact: int = 2048  # on a CPU
+    one_at_a_time: int = 8
+    table: int = 8192
+    warm: int = 20_000  # to compute most laws that will be asked for
+    executor: int = 20_000
+    processes: int = 20
+
+
+SIZES = Sizes()
 
 
 def rate(work: Callable[[int, int], object], n: int) -> Callable[[int], float]:
@@ -48,7 +57,8 @@ def rate(work: Callable[[int, int], object], n: int) -> Callable[[int], float]:
 
 def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dict:
     """Medians of the rates, run in turns."""
-    ours(0), peer(0)  # compile, warm up
+    for each in (ours, peer):
+        each(0)  # compile, warm up
     pairs = [(ours(i), peer(i)) for i in range(1, BLOCKS + 1)]
     mine, other = (statistics.median(column) for column in zip(*pairs, strict=True))
     return {"ours": round(mine), "peer": round(other, 1), "ratio": float(f"{mine / other:.3g}")}
@@ -56,16 +66,19 @@ def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dic
 
 def makers(model_path: Path, seeds: list[bytes]) -> list[dict]:
     """`exact` and `table`."""
-    law = byte_model.load(model_path)
+    law = load_model(model_path)
     exact, singly = Resample(law, edits=EDITS), Resample(law, edits=EDITS, side_by_side=1)
-    uniform, table = Uniform(edits=EDITS), learned.learned(law, edits=EDITS)
-    table.mutate(seeds, 0, 20_000)  # most laws that will be asked for
+    uniform, table = Uniform(edits=EDITS), learned(law, edits=EDITS)
+    table.mutate(seeds, 0, SIZES.warm)
     of = lambda mutator: lambda start, n: mutator.mutate(seeds, start, n)
-    n = 2048 if on_cpu() else 4 * BATCH
-
+    n = SIZES.exact if on_cpu() else 4 * BATCH
+    one_by_one = rate(of(singly), SIZES.one_at_a_time)
     rows = [
-        {"case": "exact", **alternate(rate(of(exact), n), rate(of(singly), 8))},
-        {"case": "table", **alternate(rate(of(table), 8192), rate(of(uniform), 8192))},
+        {"case": "exact", **alternate(rate(of(exact), n), one_by_one)},
+        {
+            "case": "table",
+            **alternate(rate(of(table), SIZES.table), rate(of(uniform), SIZES.table)),
+        },
     ]
     return [{**row, "method": law.settings.method} for row in rows]
 
@@ -89,23 +102,21 @@ def executor(target: Target, seeds: list[bytes]) -> dict:
                 path.write_bytes(mutants.input(i))
                 subprocess.run([binary, path], capture_output=True, check=False)
 
+    n = SIZES.executor
     with Executor(target) as running:
-        made = {i: mutator.mutate(seeds, i, 20_000) for i in range(0, 120_000, 20_000)}
+        made = {i * n: mutator.mutate(seeds, i * n, n) for i in range(BLOCKS + 1)}
         run = lambda start, n: running.run(made[start].inputs)
-        return {"case": "executor", **alternate(rate(run, 20_000), rate(singly, 20))}
+        return {"case": "executor", **alternate(rate(run, n), rate(singly, SIZES.processes))}
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    arguments = parser.parse_args()
+def compare(model: Path, out: Path) -> None:
+    """All cases of this machine, into fuzz.json."""
     target = Target.load("libpng")
     seeds = target.read_seeds()
-    rows = makers(arguments.model, seeds)
+    rows = makers(model, seeds)
     if on_cpu():
         rows.append(executor(target, seeds))
     device = "cpu, 2 cores" if on_cpu() else jax.devices()[0].device_kind
     rows = [{**row, "device": device, "seed": 0} for row in rows]
     print(*rows, sep="\n")
-    save(arguments.out / "fuzz.json", rows, keys=("case", "device", "method"))
+    save(out / "fuzz.json", rows, keys=("case", "device", "method"))

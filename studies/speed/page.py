@@ -1,98 +1,101 @@
-"""Write docs/speed.md from the rows in results/speed: `python -m studies.speed.page`."""
+"""The page on speed, docs/speed.md, from the committed rows."""
 
 from pathlib import Path
+from typing import Any
 
 from studies.results import markdown, read
+from studies.template import fill
 
-ROOT = Path(__file__).parents[2]
-
-TEXT = """# Speed
-
-One step of ALOE on 32 bits with the paper's networks: batch 128, `N = 10` trajectories, at most
-16 edits, one Gibbs sweep, Adam with clipped gradients. The peer is the same step in plain PyTorch,
-eager, laid out as the paper's authors have it (`studies/speed/peer_torch.py`); ours and the peer's
-steps alternate in one run. On a GPU both use TF32. The ratio is per problem: seven problems at once
-count seven times.
-
-{compare}
-
-Made by `make bench` (the CPU rows) and `python -m studies.speed.speed` on a machine with a GPU. The
-CPU was a shared one, so only ratios are shown for it.
-
-What the rows say:
-
-- On a CPU both sides spend most of their time in the same matrix products, so the ratio is about
-  the arithmetic that is saved, not about compilation. **With a factorized q0 it is short of the
-  factor of 3 that we aim at.** With the MLP q0, shared prefixes save more.
-- On a GPU the peer waits for kernel launches. Seven problems under `vmap` take less than twice the
-  time of one.
-- q0 in bfloat16 keeps parameters in float32 and rounds activations; it is a setting
-  (`AutoregressiveMLP(dtype=...)`), not the default.
-
-## How step time grows
-
-Factorized q0, one size changed at a time, the others as above (categories: 8 sites). The exponent
-is the slope of log time over log size; the last column is what the arithmetic demands in the long
-run. (Lengths of trajectories are geometric, so with `max_edits` their mean grows from 0.84 at 4 to
-1 at 32: that, not padding, is its exponent.)
-
-{scaling}
-
-Made by `python -m studies.speed.speed --scaling`.
-
-## Exact log Z over 2^32 states
-
-The paper's energy, every one of the 2^32 states visited.
-
-{log_z}
-
-Made by `python -m studies.speed.speed --log-z`. The float32 row includes its compilation.
-
-## Fuzzing
-
-Mutants of libpng's seeds, 100 edits each. `exact` draws the edits one after the other from the
-energy, each given all around it, for many files at once; its peer does one file at a time. `table`
-draws them from laws that are computed once and kept; its peer draws any byte. `executor` runs them
-in isolated processes with a shared map of coverage; its peer starts libFuzzer's binary for each.
-
-{fuzz}
-
-Made by `python -m studies.speed.fuzz MODEL`, with a model of `aloex fuzz learn --method aloe`.
-"""
+Row = dict[str, Any]
+FACTORIZED, MLP = "factorized q0 + editor", "mlp q0 + editor"
+SEVEN = f"{MLP}, 7 problems at once"
 
 
-def render() -> str:
+def render(results: Path) -> str:
     """The page."""
-    rows = lambda name: read(ROOT / "results/speed" / name)
-    ms = lambda row, key: "" if row["device"].startswith("cpu") else f"{row[key]:.2f}"
-    compare = [
-        (r["case"], r["device"], ms(r, "ours_ms"), ms(r, "peer_ms"), f"{r['ratio']:.1f}")
-        for r in sorted(rows("summary.json"), key=lambda r: r["device"], reverse=True)
-    ]
-    listed = lambda values: ", ".join(f"{v:.3g}" for v in values)
-    exponents = lambda row: (row["exponent"], row["demanded"])
-    scaling = [
-        (r["what"], listed(r["values"]), listed(t / r["ms"][0] for t in r["ms"]), *exponents(r))
-        for r in rows("scaling.json")
-    ]
-    log_z = [
-        (r["precision"], r["device"], f"{r['log_z']:.6f}", r["seconds"]) for r in rows("log_z.json")
-    ]
-    whole = lambda row, key: "" if row["device"].startswith("cpu") else f"{row[key]:,}"
-    ratio = lambda row: f"{row['ratio']:,.0f}" if row["ratio"] > 100 else f"{row['ratio']:.2g}"
-    fuzz = [
-        (r["case"], r["device"], whole(r, "ours"), whole(r, "peer"), ratio(r))
-        for r in rows("fuzz.json")
-    ]
-    error = max(r.get("error_against_float32", 0) for r in rows("log_z.json"))
-    return TEXT.format(
-        compare=markdown(("case", "device", "ours, ms", "PyTorch, ms", "ratio"), compare),
-        scaling=markdown(("size", "values", "relative time", "exponent", "demanded"), scaling),
-        log_z=markdown(("precision", "device", "log Z", "seconds"), log_z)
-        + f"\n\nThe error of TF32 against float32 is {error:.1e} nats.",
-        fuzz=markdown(("", "device", "ours in a second", "peer in a second", "ratio"), fuzz),
+    rows = lambda name: read(results / name)
+    compared, log_z = rows("summary.json"), rows("log_z.json")
+    return fill(
+        Path(__file__).with_name("page.md.j2"),
+        compare=_compare(compared),
+        on_cpu=_on_cpu(compared),
+        on_gpu=_on_gpu(compared),
+        seven=seven(compared),
+        scaling=_scaling(rows("scaling.json")),
+        log_z=_log_z(log_z),
+        error=f"{max(row.get('error_against_float32', 0) for row in log_z):.1e}",
+        fuzz=_fuzz(rows("fuzz.json")),
     )
 
 
-if __name__ == "__main__":
-    (ROOT / "docs/speed.md").write_text(render())
+def on(rows: list[Row], *, cpu: bool) -> dict[str, Row]:
+    """The rows of a CPU or of a GPU, by case."""
+    return {row["case"]: row for row in rows if row["device"].startswith("cpu") == cpu}
+
+
+def seven(rows: list[Row]) -> str:
+    """The time of seven problems at once on a GPU, in times that of one."""
+    of = on(rows, cpu=False)
+    return f"{of[SEVEN]['ours_ms'] / of[MLP]['ours_ms']:.1f}"
+
+
+def _on_cpu(rows: list[Row]) -> dict[str, str] | None:
+    """What the text says of the vectorised peer on a CPU, once it was measured there."""
+    of = on([row for row in rows if "vectorised_ratio" in row], cpu=True)
+    if not {FACTORIZED, MLP} <= set(of):
+        return None
+    ratio = lambda case: f"{of[case]['vectorised_ratio']:.1f}"
+    return {"factorized": ratio(FACTORIZED), "mlp": ratio(MLP)}
+
+
+def _on_gpu(rows: list[Row]) -> dict[str, str] | None:
+    """The same of a GPU: the smallest ratio of all."""
+    of = on(rows, cpu=False)
+    if not of or not all("vectorised_ratio" in row for row in of.values()):
+        return None
+    ratios = [row[name] for row in of.values() for name in ("ratio", "vectorised_ratio")]
+    return {"least": f"{int(min(ratios))}"}
+
+
+def _is_cpu(row: Row) -> bool:
+    return row["device"].startswith("cpu")
+
+
+def _compare(rows: list[Row]) -> str:
+    ms = lambda row, key: "" if _is_cpu(row) else f"{row[key]:.2f}" if key in row else "–"
+    ratio = lambda row, key: f"{row[key]:.1f}" if key in row else "–"
+    head = ("case", "device", "ours, ms", "authors' layout, ms", "ratio", "vectorised, ms", "ratio")
+    peers = (("peer_ms", "ratio"), ("vectorised_ms", "vectorised_ratio"))
+    lines = [
+        [r["case"], r["device"], ms(r, "ours_ms")]
+        + [cell for time, times in peers for cell in (ms(r, time), ratio(r, times))]
+        for r in sorted(rows, key=lambda r: r["device"], reverse=True)
+    ]
+    return markdown(head, lines)
+
+
+def _scaling(rows: list[Row]) -> str:
+    listed = lambda values: ", ".join(f"{v:.3g}" for v in values)
+    lines = [
+        (
+            r["what"],
+            listed(r["values"]),
+            listed(t / r["ms"][0] for t in r["ms"]),
+            r["exponent"],
+            r["demanded"],
+        )
+        for r in rows
+    ]
+    return markdown(("size", "values", "relative time", "exponent", "demanded"), lines)
+
+
+def _log_z(rows: list[Row]) -> str:
+    lines = [(r["precision"], r["device"], f"{r['log_z']:.6f}", r["seconds"]) for r in rows]
+    return markdown(("precision", "device", "log Z", "seconds"), lines)
+
+
+def _fuzz(rows: list[Row]) -> str:
+    whole = lambda row, key: "" if _is_cpu(row) else f"{row[key]:,}"
+    ratio = lambda row: f"{row['ratio']:,.0f}" if row["ratio"] > 100 else f"{row['ratio']:.2g}"
+    lines = [(r["case"], r["device"], whole(r, "ours"), whole(r, "peer"), ratio(r)) for r in rows]
+    return markdown(("", "device", "ours in a second", "peer in a second", "ratio"), lines)

@@ -2,7 +2,7 @@
 
 The model is p(x) proportional to exp(f(x)). The sampler q draws x_0 from q0 and then edits it:
 before each edit it may stop, otherwise it flips one position. Everything runs eagerly, in float32
-and with PyTorch's default settings: no torch.compile, no CUDA graphs. The work is laid out as a
+and with PyTorch's default settings: no torch.compile, no CUDA graphs. The work is laid out as the
 authors' research program has it: the proposal draws one permutation per trajectory and walks back
 edit by edit, the live edits are listed row by row in Python, and every trajectory is scored on its
 own, even where several trajectories of one row share a state.
@@ -10,6 +10,7 @@ own, even where several trajectories of one row share a state.
 
 import itertools
 import math
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -72,13 +73,17 @@ class AutoregressiveQ0(nn.Module):
 class Sampler(nn.Module):
     """The learned local search q: q0, an editor choosing the bit to flip, and a stop policy."""
 
+    Q0S: ClassVar[dict[str, type[nn.Module]]] = {
+        "factorized": FactorizedQ0,
+        "mlp": AutoregressiveQ0,
+    }
+
     def __init__(self, dim: int, q0: str, max_edits: int):
         super().__init__()
-        kinds = {"factorized": FactorizedQ0, "mlp": AutoregressiveQ0}
-        if q0 not in kinds:
-            raise ValueError(f"q0 must be one of {sorted(kinds)}, got {q0!r}")
+        if q0 not in self.Q0S:
+            raise ValueError(f"q0 must be one of {sorted(self.Q0S)}, got {q0!r}")
         self.max_edits = max_edits
-        self.q0 = kinds[q0](dim)
+        self.q0 = self.Q0S[q0](dim)
         self.editor = mlp(dim, 512, 512, dim)
         self.stop = mlp(dim, 512, 512, 1)
 
@@ -126,6 +131,8 @@ class Sampler(nn.Module):
 class Step:
     """An energy f, a sampler q, their optimisers, and one training step of both when called."""
 
+    sampler: ClassVar[type[Sampler]] = Sampler
+
     def __init__(
         self,
         dim: int = 32,
@@ -142,7 +149,7 @@ class Step:
             raise ValueError("max_edits must not exceed dim: a trajectory flips distinct positions")
         self.num_trajectories, self.num_sweeps, self.clip = num_trajectories, num_sweeps, clip
         self.f = mlp(dim, 256, 256, 256, 1).to(device)
-        self.q = Sampler(dim, q0, max_edits).to(device)
+        self.q = self.sampler(dim, q0, max_edits).to(device)
         self.f_optimizer = torch.optim.Adam(self.f.parameters(), lr=lr)
         self.q_optimizer = torch.optim.Adam(self.q.parameters(), lr=lr)
 
@@ -196,13 +203,16 @@ class Step:
     def update_q(self, target: Tensor) -> Tensor:
         """Raise log q of the target rows by self-normalised importance sampling."""
         x = target.repeat_interleave(self.num_trajectories, dim=0)
-        x0, length, order = self.propose(x)
-        log_q = self.q.log_prob(x, x0, length, order).view(-1, self.num_trajectories)
-        log_s = self.log_proposal[length].view(-1, self.num_trajectories)
-        weights = F.softmax((log_q - log_s).detach(), dim=1)
-        loss = -(weights * log_q).sum(dim=1).mean()
+        loss = self.q_loss(x, *self.propose(x))
         self.q_optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.q.parameters(), self.clip)
         self.q_optimizer.step()
         return loss.detach()
+
+    def q_loss(self, x: Tensor, x0: Tensor, length: Tensor, order: Tensor) -> Tensor:
+        """-log q of x by N trajectories for each row of data, with self-normalised weights."""
+        log_q = self.q.log_prob(x, x0, length, order).view(-1, self.num_trajectories)
+        log_s = self.log_proposal[length].view(-1, self.num_trajectories)
+        weights = F.softmax((log_q - log_s).detach(), dim=1)
+        return -(weights * log_q).sum(dim=1).mean()

@@ -1,41 +1,13 @@
 """The section on what a learned energy adds to the version space."""
 
+from pathlib import Path
+
 from studies.results import markdown
 from studies.synth.study import MODELS
+from studies.template import fill
 
 Rows = list[dict]
 
-SECTION = """\
-## What a learned energy adds
-
-The energy f(program, z) is a sum over the expressions of a program of what two small networks say,
-given what is known of the task: the examples, and the inputs to be filled. It is learned by ALOE
-(`aloex synth train energy`) on {train} new tasks: raised on a task's own program, lowered on
-programs that the version space draws with p ~ exp f, most of which are wrong. Nothing tells it how
-the generator draws programs. Its weights come with the library.
-
-A program is right if it writes what the true one writes for the hidden inputs. So what counts is
-the summed weight of all programs that behave alike there (`aloex.apps.fill.space.behaviours`). In a
-table the inputs to be filled are known, only their outputs are hidden: *inputs known*. That is more
-than the paper's models are told. The other rows see nothing but the public pairs; the energy then
-makes up inputs like the public ones. *Version space* is the simple score from above. Shares of the
-first {n} test tasks whose first program, or one of the first ten, is right, by the number of
-public examples (`python -m studies.synth table`):
-
-{ranking}
-
-Points of top-1 above the version space alone, part of which is owed to the inputs where these are
-known:
-
-{margins}
-
-The generator's prior is what the energy has to find out for itself.
-
-What the energy says of itself can be compared with what happens: with the inputs known it expects
-to be right in {expected} of the tasks with {counts} examples, and is in
-{actual}. Without the inputs nobody can tell on which of them programs will differ, so
-there is less to gain.
-"""
 KNOWN = "version space + energy, inputs known"
 
 
@@ -51,7 +23,8 @@ def render(rows: Rows) -> str:
     }
     known = models[KNOWN]
     shares = lambda name: ", ".join(f"{100 * row[name]:.1f}" for row in known) + "%"
-    return SECTION.format(
+    return fill(
+        Path(__file__).with_name("ranking.md.j2"),
         train=f"{known[0]['train_examples']:,}",
         n=f"{max(row['n_tasks'] for row in rows):,}",
         ranking=_ranking(models),

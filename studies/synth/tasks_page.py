@@ -8,66 +8,10 @@ from studies.results import markdown, read
 from studies.synth import network_page, rank_page
 from studies.synth.frozen import DATA, frozen
 from studies.synth.statistics import statistics
+from studies.template import fill
 
 Rows = list[dict]
 
-PAGE = """\
-# Tasks of program synthesis
-
-*This page is written by `python -m studies.synth page` from `results/synth`, which
-`python -m studies.synth table` makes.*
-
-A task is a program that nobody is shown, and ten examples of what it writes. Four examples are
-public: a synthesiser sees them. It is right if its program writes the outputs of all ten.
-Programs are those of the paper's appendix: a row of expressions, each a constant character or the
-text between two positions of the input. One of the test tasks:
-
-{example}
-
-## How they are made
-
-`aloex.apps.fill.tasks.tasks.generate(num_tasks, seed=..., first=...)` makes tasks to the paper's
-figures: 3 to 5 groups of tokens in an input, of at most 20 characters; 1 to 10 expressions, none
-of them empty on any example; outputs of at most 50 characters. A third of the groups are one of
-the 11 constants, the others a delimiter and 1 to 4 characters that a regex matches; each is there
-1 to 4 times, and all are shuffled anew in each example. An expression is a constant or a SubStr
-with equal chances, a position a ConstPos or a RegPos, and that a ConstTok or RegexTok, uniform
-among those that all ten inputs have. The figures that the paper does not print, such as these
-chances, are ours.
-
-Outputs are those of the authors' semantics (`paper` mode), with two quirks in use: positions in
-the wrong order are swapped, and k = 0 is the last match. A count beyond the first match, k = -(n
-+ 1), would wrap around to the last one; such positions are not drawn, since no sensible program
-has them.
-
-The same seed gives the same tasks, and any part of a set can be made alone.
-
-## Two frozen sets
-
-Nothing is to be trained on these, nor on seeds 1 and 2, which they come from. They are in
-`{folder}` as packed text, a line for each task; {sizes}.
-
-{statistics}
-
-Number of expressions, in percent of the tasks:
-
-{expressions}
-
-## How far the version space gets
-
-`VersionSpace(examples)` holds all clean programs that fit the public examples, `best` finds the k
-best of them under a score, and nothing is learned. The first {n} test tasks; top-k: one of the k
-best programs writes all ten outputs. *Simple score* is the hand-made one, with values that did
-best on 500 validation tasks; the *prior* is the probability with which the generator draws a
-program, given the public inputs: a strong rival, as it knows how the tasks are made.
-
-{accuracy}
-
-*Solved*: some program fits the public pairs. *Vote* takes for each of the hidden inputs what most
-of 100 programs write which are drawn from the space by their score. Where at least 90% of them
-agree on every input (*sure*), the answer was *right* as often as stated.
-
-{ranking}{networks}"""
 ALONE = {"version space": "simple score", "version space, generator's prior": "generator's prior"}
 
 
@@ -82,9 +26,10 @@ def render(rows: Rows, repairs: Rows) -> str:
     sets = [{"set": name, **statistics(frozen(name))} for name in FROZEN]
     alone = [row for row in rows if row["model"] in ALONE and row["set"] == "test"]
     size = lambda name: f"{name} has {(DATA / f'{name}.tsv.xz').stat().st_size / 1e6:.2f} MB"
-    return PAGE.format(
+    return fill(
+        Path(__file__).with_name("tasks.md.j2"),
         example=_example(frozen("test")[EXAMPLE]),
-        folder="src/aloex/apps/synth/data",
+        folder="studies/synth/data",
         sizes=", ".join(size(row["set"]) for row in sets),
         statistics=_statistics(sets),
         expressions=_expressions(sets),

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from aloex.base.errors import require
+from aloex.cli.choices import PresetName
 from aloex.cli.synthetic import Data, Preset, Steps, changes_of, models_in, names_of
 from studies.command import command_line, run
 
@@ -23,7 +24,7 @@ Seeds = Annotated[int, typer.Option(help="Number of seeds, from 0.")]
 @app.command()
 def table(
     method: Methods = None,
-    preset: Preset = "paper",
+    preset: Preset = PresetName.PAPER,
     data: Data = ["all"],  # noqa: B006
     seeds: Seeds = 3,
     steps: Steps = None,
@@ -46,7 +47,7 @@ def table(
 
 @app.command()
 def ablation(
-    preset: Preset = "paper",
+    preset: Preset = PresetName.PAPER,
     data: Data = ["all"],  # noqa: B006
     seeds: Seeds = 3,
     steps: Steps = None,
@@ -65,7 +66,7 @@ def ablation(
 @app.command()
 def tune(
     method: Methods = None,
-    preset: Preset = "paper",
+    preset: Preset = PresetName.PAPER,
     data: Data = ["pinwheel", "checkerboard"],  # noqa: B006
     seeds: Seeds = 1,
     steps: Steps = None,
@@ -87,7 +88,7 @@ def tune(
 
 @app.command()
 def variance(
-    preset: Preset = "paper",
+    preset: Preset = PresetName.PAPER,
     seeds: Seeds = 3,
     steps: Steps = None,
     points: Annotated[int, typer.Option(help="How often to pause and measure.")] = 10,

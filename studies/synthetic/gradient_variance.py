@@ -93,11 +93,11 @@ def _gradient(learner: ADE | ALOE, state: Any, keys) -> Any:
     if isinstance(learner, ADE):
         return reinforce_gradient(state.q, keys, state.f, state.value)[0]
     keys_draw, keys_proposal = jax.vmap(jax.random.split, out_axes=1)(keys)
-    targets, _ = learner.negatives(keys_draw, state.f, state.q, None)
+    targets, _ = learner.negatives.sample(keys_draw, state.f, state.q)
     loss = lambda q: q_loss(
         q,
         keys_proposal,
-        targets[:, -1],
+        targets.x[:, -1],
         None,
         proposal=learner.proposal,
         num_trajectories=learner.num_trajectories,

@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aloex.apps.synthetic import evaluate, floor, methods
+from aloex.apps.synthetic import evaluate, methods
 from aloex.apps.synthetic.data import DATA_SETS
 from aloex.apps.synthetic.methods import Settings
 from aloex.apps.synthetic.rated import rated
 from aloex.apps.synthetic.train import Problem, train
 from studies import results
+from studies.synthetic import floor
 
 KEYS = ("method", "recipe", "data", "seed")
 ALL = (("aloe", "best"), ("pcd", "best"), *((method, "paper") for method in methods.METHODS))
@@ -49,7 +50,7 @@ GRIDS = {  # the paper's, and our own over what matters most, with as much work 
         }
         for rounds, lives, data in ((1, 8, 1), (4, 32, 1), (8, 32, 1), (8, 64, 4), (16, 64, 4))
     ],
-    ("aloe-fac-edit", "paper"): [{"max_stop": bound} for bound in (1.0, 0.95)],
+    ("aloe-fac-edit", "paper"): [{"max_stop_prob": bound} for bound in (1.0, 0.95)],
     **{
         (method, "paper"): [
             {"rate_ratio": ratio, "num_q_steps": steps}
@@ -85,7 +86,8 @@ def ablation(preset: str, **changes: Any) -> list[Entry]:
 def tuning(pairs: Iterable[tuple[str, str]], preset: str, **changes: Any) -> list[Entry]:
     """A line for every point of the grids of these methods and recipes."""
     grid = [(*pair, point) for pair in pairs for point in GRIDS[pair]]
-    label = lambda point: ", ".join(f"{name}={value}" for name, value in point.items())
+    names = {"max_stop_prob": "max_stop"}  # as committed rows call it
+    label = lambda point: ", ".join(f"{names.get(n, n)}={value}" for n, value in point.items())
     settings = lambda *pair, point: methods.choose(*pair, preset=preset, **(point | changes))
     return [
         Entry(method, f"{recipe}, {label(point)}", settings(method, recipe, point=point))

@@ -29,7 +29,7 @@ LIGHT = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"jax", "jaxlib", "equinox", "optax", "orbax", "matplotlib"}:
+        if name.partition(".")[0] in {"jax", "jaxlib", "equinox", "optax", "matplotlib"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Absent())
 from aloex.cli import main

@@ -1,4 +1,4 @@
-"""Files that are never half written."""
+"""Files that are never half written, and messages about those that cannot be written."""
 
 import os
 import threading
@@ -6,23 +6,50 @@ from pathlib import Path
 
 import pytest
 
+from aloex.base.errors import AloexError
 from aloex.base.files import write_file
 
 
-def test_an_interrupt_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "table.csv"
-    write_file(path, "old")
+class Interrupted(Exception):
+    pass
 
-    def interrupted(self, data):
-        raise KeyboardInterrupt
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_an_interrupt_before_the_rename_leaves_the_old_file(tmp_path, monkeypatch, durable):
+    """It fails if the file itself is opened for writing, that is, without the rename."""
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+
+    def interrupted(*_):
+        assert path.read_text() == "old"  # whatever was written went elsewhere
+        raise Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            write_file(path, "new")
+        patch.setattr(os, "replace", interrupted)
+        with pytest.raises(Interrupted):
+            write_file(path, "new", durable=durable)
     assert path.read_text() == "old"
-    write_file(path, b"new")
+    write_file(path, b"new", durable=durable)
     assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_reader_never_sees_half_a_file(tmp_path):
+    path, done, seen = tmp_path / "file", threading.Event(), set()
+    contents = {"a" * 200_000, "b" * 200_000}
+    write_file(path, min(contents))
+
+    def read():
+        while not done.is_set():
+            seen.add(path.read_text())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(200):
+        for content in contents:
+            write_file(path, content)
+    done.set()
+    reader.join()
+    assert seen <= contents
 
 
 def test_a_pipe_is_written_to_and_stays(tmp_path):
@@ -33,3 +60,18 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
     write_file(path, "filled")
     reader.join(10)
     assert got == ["filled"] and path.is_fifo()
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/dev/full", r"cannot write /dev/full: No space left on device; free some space"),
+        ("none/file", r"cannot write .*none/file: No such file or directory; check the path"),
+        ("there/file", r"cannot write .*there/file: Not a directory; .*choose another path"),
+        ("/proc/aloex", r"cannot write /proc/aloex: "),
+    ],
+)
+def test_what_cannot_be_written_is_told_with_its_path(tmp_path, path, message):
+    (tmp_path / "there").write_text("a file")
+    with pytest.raises(AloexError, match=message):
+        write_file(tmp_path / Path(path), "text")

@@ -143,8 +143,18 @@ def test_more_data_than_negatives(kind):
         np.testing.assert_allclose(flat_grads(turned.f), expected, rtol=1e-5, atol=1e-6)
     with pytest.raises(InputError, match="a multiple of 3 examples, got 5"):
         learner.step(jax.random.key(0), before, x[:5])
-    with pytest.raises(InputError, match="num_data=3 is for models without a condition"):
-        learner.step(jax.random.key(0), before, x, jnp.zeros((6, 1)))
+
+
+def test_more_data_than_negatives_with_conditions():
+    """A negative has the condition of the first of its examples."""
+    f = randomised(MLP, TINY, hidden=(4,), cond_dim=2)
+    x = TINY.enumerate()[jnp.array([3, 1, 6, 0, 2, 5])]
+    z = jax.random.normal(jax.random.key(1), (6, 2))
+    learner = build(CD, Jump(), num_data=3)
+    after, _ = compiled(learner.step)(jax.random.key(0), learner.init(f), x, z)
+    falls = lambda f: jax.vmap(f)(1 - x[::3], z[::3]).mean() - jax.vmap(f)(x, z).mean()
+    expected = flat_grads(f) - flat_grads(compiled(eqx.filter_grad(falls))(f))
+    np.testing.assert_allclose(flat_grads(after.f), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_each_example_writes_back_one_chain_of_its_own_stretch():

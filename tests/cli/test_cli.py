@@ -1,5 +1,7 @@
 """The command line as a stranger meets it: it works, and a mistake is one clear line."""
 
+import inspect
+import json
 import os
 import signal
 import subprocess
@@ -9,7 +11,10 @@ import time
 import numpy as np
 import pytest
 
-from commands import aloex
+from aloex.cli.core import learn
+from aloex.cli.main import app
+from aloex.learning import Config
+from commands import aloex, assert_mistakes_are_one_line
 
 TINY = ["--batch-size", "8", "--max-edits", "2", "--checkpoint-every", "5"]
 
@@ -33,7 +38,110 @@ def test_learn_then_sample(bits, tmp_path):
     assert set(np.unique(x)) <= {0, 1}
     again = aloex("learn", bits, "--out", run, "--steps", 6, *TINY)
     assert again.returncode == 2
-    assert "--resume" in again.stderr
+    assert "--resume" in again.stderr and "--fresh" in again.stderr
+
+
+def here(*words):
+    """`aloex` in this process, so that little is compiled twice."""
+    app([str(word) for word in words], standalone_mode=False)
+
+
+def steps_in(run):
+    return [json.loads(line)["step"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_resuming_keeps_the_length_and_fresh_starts_anew(bits, tmp_path, capsys):
+    run = tmp_path / "run"
+    learn = ("learn", bits, "--out", run, *TINY, "--f-hidden", 8, "--q-hidden", "8")
+    here(*learn, "--resume", "--steps", 6)  # nothing to resume: it starts
+    assert steps_in(run)[-1] == 6
+    here(*learn, "--resume")
+    assert steps_in(run)[-1] == 6
+    assert json.loads((run / "config.json").read_text())["num_steps"] == 6
+    here(*learn, "--resume", "--steps", 8)
+    assert steps_in(run)[-1] == 8
+    here(*learn, "--fresh", "--steps", 3, "--log-every", 1)
+    assert steps_in(run) == [1, 2, 3]
+
+
+def test_a_model_or_a_checkpoint_is_sampled_and_scored(bits, tmp_path, capsys):
+    run = tmp_path / "run"
+    learn = ("learn", bits, "--out", run, *TINY, "--f-hidden", "8", "--q-hidden", "8,8")
+    here(*learn, "--steps", 5, "--num-trajectories", 2, "--learning-rate-f", 0.01)
+    config = json.loads((run / "config.json").read_text())
+    assert (config["f_hidden"], config["q_hidden"], config["num_trajectories"]) == ([8], [8, 8], 2)
+    assert config["learning_rate_f"] == 0.01
+    found = {}
+    for name in ("model", "checkpoint"):
+        here("sample", run, "--out", tmp_path / f"{name}.npy", "-n", 5)
+        here("score", run, bits, "--out", tmp_path / f"{name}.csv")
+        told = capsys.readouterr()
+        assert ("using its checkpoint of step 5" in told.err) == (name == "checkpoint")
+        assert "50 energies, mean " in told.out
+        energies = np.loadtxt(tmp_path / f"{name}.csv")
+        found[name] = np.load(tmp_path / f"{name}.npy"), energies
+        (run / "model.safetensors").unlink(missing_ok=True)
+    assert all(np.array_equal(*pair) for pair in zip(*found.values(), strict=True))
+    assert energies.shape == (50,) and len(set(energies.tolist())) > 1
+
+
+def test_defaults_are_those_of_the_library():
+    shown = {name: p.default for name, p in inspect.signature(learn).parameters.items()}
+    config = Config(dim=4)
+    for name in ("q0", "batch_size", "num_trajectories", "optimizer_f"):
+        assert shown[name] == getattr(config, name)
+    for name in ("learning_rate_f", "learning_rate_q", "decay_steps"):
+        assert shown[name] == getattr(config, name)
+    for name in ("f_hidden", "q0_hidden", "q_hidden"):
+        assert shown[name] == ",".join(map(str, getattr(config, name)))
+
+
+def test_choices_are_listed_with_a_line_each():
+    shown = aloex("learn", "--help").stdout
+    assert "factorized: sites drawn independently" in shown and "muon: Muon, which" in shown
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--batch-size", -4), ("--log-every", 0), ("--num-trajectories", 0), ("--seed", 2**32)],
+)
+def test_numbers_out_of_range_are_refused(bits, tmp_path, option, value):
+    done = aloex("learn", bits, "--out", tmp_path / "run", option, value)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert f"Invalid value for '{option}': {value} is not in the range" in done.stderr
+
+
+def test_more_mistakes_are_one_line(bits, tmp_path):
+    (tmp_path / "inf.csv").write_text("0,1\n1,inf\n")
+    (tmp_path / "file").write_text("")
+    (tmp_path / "full.csv").symlink_to("/dev/full")
+    (tmp_path / "list").mkdir()
+    (tmp_path / "list" / "config.json").write_text("[]")
+    learn = ("learn", "bits.npy", "--out", "run", *TINY, "--steps", "2")
+    small = ("--f-hidden", "8", "--q-hidden", "8")
+    cases = {
+        ("learn", "inf.csv", "--out", "run"): "inf.csv has inf in row 2, column 2; every cell",
+        (*learn, "--coordinator", "nonsense"): "coordinator must be host:port, such as",
+        (*learn, "--coordinator", "a:99999"): "coordinator must be host:port, such as",
+        (*learn, "--num-processes", "2"): "go with a coordinator",
+        (*learn, "--process-id", "0"): "go with a coordinator",
+        (*learn, "--coordinator", "a:1", "--num-processes", "2", "--process-id", "2"): "below num_",
+        (*learn, "--resume", "--fresh"): "contradict each other",
+        (*learn, "--f-hidden", "wide"): "--f-hidden must be numbers",
+        (*learn, "--learning-rate-f", "-1"): "learning_rate_f must be positive, got -1",
+        (*learn[:3], "file/run", *learn[4:]): "cannot make the folder file/run: Not a directory",
+        (*learn[:3], "list", *learn[4:], "--resume"): "config.json is damaged: it must hold a JSON",
+        (*learn[:3], "/proc/run", *learn[4:]): "cannot make the folder /proc/run",
+        (*learn[:3], "list", *learn[4:], "--fresh", "--z", "none.csv"): "there is no file none.csv",
+        ("score", "none", "bits.npy", "--out", "x.csv"): "there is no model file none",
+        ("score", "list", "bits.npy", "--out", "x.txt"): "--out must end in .npy or .csv",
+        ("sample", "list", "--out", "x.csv"): "config.json is damaged: it must hold a JSON",
+    }
+    assert_mistakes_are_one_line((), cases, tmp_path)
+    here(*learn[:1], bits, "--out", tmp_path / "run", *learn[4:], *small)
+    cases = {("sample", "run", "--out", "full.csv"): "full.csv: No space left on device; free some"}
+    cases |= {(*learn, *small): "exists already"}
+    assert_mistakes_are_one_line((), cases, tmp_path)
 
 
 def test_mistakes_are_one_line(tmp_path):
@@ -88,8 +196,9 @@ def test_sample_names_what_is_wrong_with_the_model(tmp_path):
         assert "Traceback" not in done.stderr
 
 
-def test_interrupt_keeps_the_work(bits, tmp_path):
-    """SIGINT in the middle: exit status 130, a checkpoint, and --resume goes on."""
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_the_work(bits, tmp_path, number, status):
+    """In the middle: the exit status of the signal, a checkpoint, and --resume goes on."""
     run = tmp_path / "run"
     main = "from aloex.cli import main; main()"
     arguments = ["learn", str(bits), "--out", str(run), *TINY]
@@ -101,10 +210,10 @@ def test_interrupt_keeps_the_work(bits, tmp_path):
     deadline = time.monotonic() + 240
     while not (run / "metrics.jsonl").exists() and time.monotonic() < deadline:
         time.sleep(0.2)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     _, errors = process.communicate(timeout=240)
-    assert process.returncode == 130
-    assert "--resume" in errors
+    assert process.returncode == status
+    assert "--resume" in errors and errors.count("stopping after the steps") == 1
     assert "Traceback" not in errors
     step = max(int(path.name) for path in (run / "checkpoints").iterdir() if path.name.isdigit())
     done = aloex(*arguments, "--steps", step + 1, "--resume")

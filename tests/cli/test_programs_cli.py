@@ -90,7 +90,6 @@ def test_mistakes_are_one_line(tmp_path):
     train_q0, train_editor = (("train", kind, "--out", "new", *TINY) for kind in ("q0", "editor"))
     train_q0 += ("--model", "paper")
     cases = {
-        (*train_q0, "--resume"): "there is no run to resume in new",
         (*train_q0, "--batch", "4"): "a batch has 32 tasks or more, got 4",
         (*train_q0, "--steps", "0"): "the number of steps must be positive, got 0",
         (*train_q0, "--seed", "1"): "seed 1 is that of a frozen set",
@@ -99,7 +98,6 @@ def test_mistakes_are_one_line(tmp_path):
         (*train_editor, "--q0", "none"): "there is no model file none",
         (*train_editor, "--q0", "paper", "--trajectories", "0"): "trajectories: 1 or more, got 0",
         (*train_editor, "--q0", "paper", "--seed", "2"): "seed 2 is that of a frozen set",
-        (*train_editor, "--q0", "paper", "--resume"): "there is no run to resume in new",
     }
     assert_mistakes_are_one_line(("programs",), cases, tmp_path)
     assert not (tmp_path / "new").exists()

@@ -9,16 +9,15 @@ import pytest
 
 from aloex import exact
 from aloex.base.errors import InputError
-from aloex.cursor import start
 from aloex.energies import MLP
 from aloex.kernels import Gibbs, run
-from aloex.learning.aloe import ALOE, systematic
+from aloex.learning.aloe import ALOE
 from aloex.learning.power_iteration import q_loss
 from aloex.learning.updates import clipped_adam, mle_loss, moving_average
 from aloex.proposals import Inverse
 from aloex.samplers import Factorized, Flip, LocalSearch, Stop
 from aloex.spaces import Bits
-from stats import assert_draws_match, compiled, flat_grads, randomised, tiny_search
+from stats import compiled, flat_grads, randomised, tiny_search
 
 TINY = Bits(3)
 
@@ -53,75 +52,6 @@ def test_mle_loss_is_a_mean_over_the_batch():
     assert (float(loss), float(f_data), float(f_neg)) == (-1.0, 16.5, 15.5)
 
 
-@pytest.mark.parametrize("num_kernel_steps", [1, 2])
-def test_negatives_follow_q_and_then_the_kernel(num_kernel_steps):
-    """x_neg ~ q k_f^steps for every example's own condition."""
-    f = randomised(MLP, TINY, hidden=(4,), cond_dim=2, scale=1.5)
-    q = tiny_search(TINY, max_edits=2, cond_dim=2)
-    kernel = Gibbs(scan="random")
-    aloe = ALOE(kernel, Inverse(space=TINY, max_edits=2), num_kernel_steps=num_kernel_steps)
-    z = jnp.tile(jnp.eye(2), (10, 1))
-
-    @compiled
-    def draw_and_matrices(f, q):
-        keys = jax.random.split(jax.random.key(0), (1000, len(z)))
-        x_neg, num_edits = jax.vmap(lambda keys: aloe.negatives(keys, f, q, z))(keys)
-        marginals = jax.vmap(lambda z: jnp.exp(exact.log_marginal(q, TINY, z)))(z[:2])
-        matrices = jax.vmap(lambda z: kernel.transition_matrix(TINY, f, z))(z[:2])
-        return jax.vmap(jax.vmap(TINY.index))(x_neg[:, :, 0]), num_edits, marginals, matrices
-
-    drawn, num_edits, marginals, matrices = (np.asarray(a) for a in draw_and_matrices(f, q))
-    for i in range(2):
-        law = marginals[i] @ np.linalg.matrix_power(matrices[i], num_kernel_steps)
-        counts = np.bincount(drawn[:, i::2].reshape(-1), minlength=TINY.size)
-        assert_draws_match(counts, law)
-    assert set(num_edits.reshape(-1).tolist()) == {0, 1, 2}
-
-
-def test_persistent_negatives_are_as_many_kernel_steps_from_q_as_they_are_old():
-    """With f and q at rest, age a has the law q k_f^(a + 1), whatever the chains began with."""
-    f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
-    q = tiny_search(TINY, max_edits=2)
-    kernel, lives, starts = Gibbs(), 3, 2000
-    aloe = ALOE(kernel, Inverse(space=TINY, max_edits=2), persistence=lives)
-    first = aloe.init(f, q, jnp.ones((starts * lives, 3), jnp.int32)).chains
-    assert first.shape == (starts, lives - 1, 3)
-
-    @compiled
-    def ages(f, q, chains):
-        for key in jax.random.split(jax.random.key(0), lives):
-            keys = jax.random.split(key, starts * lives)
-            x_neg, _ = aloe.negatives(keys, f, q, None, chains)
-            chains = x_neg[:, :-1]
-        law = jnp.exp(exact.log_marginal(q, TINY))
-        return jax.vmap(jax.vmap(TINY.index))(x_neg), law, kernel.transition_matrix(TINY, f)
-
-    drawn, law, matrix = (np.asarray(a) for a in ages(f, q, first))
-    for age in range(lives):
-        law = law @ matrix
-        assert_draws_match(np.bincount(drawn[:, age], minlength=TINY.size), law)
-
-
-def test_the_oldest_negatives_are_the_targets_and_the_rest_live_on():
-    """A step of three lives leaves the chains that `negatives` made of the ones before."""
-    f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
-    still = optax.sgd(0.0)
-    aloe = ALOE(
-        Gibbs(),
-        Inverse(space=TINY, max_edits=2),
-        persistence=3,
-        optimizer_f=still,
-        optimizer_q=still,
-    )
-    x = jnp.zeros((6, 3), jnp.int32)
-    state = aloe.init(f, q, x)
-    after, _ = aloe.step(jax.random.key(0), state, x)
-    keys = jax.vmap(lambda k: jax.random.split(k, 2))(jax.random.split(jax.random.key(0), 6))
-    x_neg, _ = aloe.negatives(keys[:, 0], f, q, None, state.chains)
-    assert x_neg.shape == (2, 3, 3)
-    np.testing.assert_array_equal(after.chains, x_neg[:, :-1])
-
-
 def test_steps_of_f_between_moves_of_the_negatives():
     """Two steps of f: new draws move, f steps on their half, old chains move, f steps on theirs."""
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
@@ -142,8 +72,8 @@ def test_steps_of_f_between_moves_of_the_negatives():
 
     new = move(keys_kernel[::2], jax.vmap(q.sample)(keys_q[::2]).last, f)
     f = step(f, x[::2], new)
-    f = step(f, x[1::2], move(keys_kernel[1::2], before.chains[:, 0], f))
-    np.testing.assert_array_equal(after.chains[:, 0], new)
+    f = step(f, x[1::2], move(keys_kernel[1::2], before.chains.x[:, 0], f))
+    np.testing.assert_array_equal(after.chains.x[:, 0], new)
     assert int(after.step) == 2
     for found, expected in zip(jax.tree.leaves(after.ema_f), jax.tree.leaves(f), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
@@ -158,7 +88,7 @@ def test_more_data_than_negatives():
     after, info = aloe.step(jax.random.key(0), aloe.init(f, q), x)
 
     keys = jax.vmap(jax.random.split)(jax.random.split(jax.random.key(0), 6)[::3])[:, 0]
-    x_neg = aloe.negatives(keys, f, q, None)[0][:, 0]
+    x_neg = aloe.negatives.sample(keys, f, q)[0].x[:, 0]
     assert x_neg.shape == (2, 3)
     grads = eqx.filter_grad(lambda f: mle_loss(f, x, x_neg)[0])(f)
     np.testing.assert_allclose(
@@ -179,94 +109,9 @@ def test_chains_live_through_steps_of_several_parts():
         state = aloe.init(f, q, x)
         for key in jax.random.split(jax.random.key(0), 3):
             state, _ = compiled(aloe.step)(key, state, x)
-        return np.asarray(state.chains)
+        return np.asarray(state.chains.x)
 
     np.testing.assert_array_equal(chains(1), chains(2))
-
-
-class Stay(eqx.Module):
-    """A kernel that stays where it is."""
-
-    def init(self, key, x, f, z=None):
-        return start(f, x, z)
-
-    def step(self, key, state, f):
-        return state, None
-
-    def transition_matrix(self, space, f, z=None):
-        return jnp.eye(space.size)
-
-
-def test_chains_are_resampled_when_f_has_changed():
-    """Chains that were uniform when f was 0 are spread as p_f after a step, give or take one."""
-    f, q = randomised(MLP, TINY, hidden=(4,), scale=1.5), tiny_search(TINY, max_edits=2)
-    settings = {"resample": True, "persistence": 2, "optimizer_f": optax.sgd(0.0)}
-    aloe = ALOE(Stay(), Inverse(space=TINY, max_edits=2), **settings)
-    x = jnp.repeat(TINY.enumerate(), 256, axis=0)
-    state = aloe.init(f, q, x)
-    np.testing.assert_allclose(state.chains_f, jax.vmap(jax.vmap(f))(state.chains), rtol=1e-6)
-    batch = (jax.random.split(jax.random.key(0), len(x)), x, x, jnp.zeros(len(x)), None)
-    _, (x_neg, f_neg), _ = aloe._f_steps(state, batch, lambda a: a, None)
-    counts = np.bincount(np.asarray(jax.vmap(TINY.index)(x_neg)), minlength=TINY.size)
-    expected = len(x) * np.exp(np.asarray(exact.log_p(f, TINY)))
-    assert np.abs(counts - expected).max() < 1.01
-    assert np.abs(expected - expected.mean()).max() > 100  # or there was nothing to do
-    np.testing.assert_allclose(f_neg, jax.vmap(f)(x_neg), rtol=1e-5)
-
-
-@pytest.mark.parametrize("repeats", [True, False])
-def test_weights_of_trajectories_have_mean_z(repeats):
-    """Sum over all trajectories of q w = Z_f: exp f s_x / q is an importance weight."""
-    f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
-    q = tiny_search(TINY, max_edits=2)
-    proposal = Inverse(space=TINY, max_edits=2, repeats=repeats)
-    with jax.enable_x64(True):
-        f, q = exact.to_float64(f), exact.to_float64(q)
-        parts = [exact.trajectories(TINY, x, 2) for x in TINY.enumerate()]
-        every = jax.tree.map(lambda *a: jnp.concatenate(a), *parts)
-        log_q, log_s = jax.vmap(q.log_prob)(every), jax.vmap(proposal.log_prob)(every)
-        log_w = jax.vmap(f)(every.last) + log_s - log_q
-        np.testing.assert_allclose(
-            jax.nn.logsumexp(log_q + log_w), exact.log_z(f, TINY), rtol=1e-12
-        )
-
-
-def test_resampled_draws_follow_p_f():
-    """Systematic resampling varies less than independent draws, so the test errs on its side."""
-    f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
-    q = tiny_search(TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), resample=True)
-    keys = jax.random.split(jax.random.key(0), 20_000)
-    x, _ = compiled(lambda f, q: aloe._resampled(keys, f, q, None))(f, q)
-    counts = np.bincount(np.asarray(jax.vmap(TINY.index)(x)), minlength=TINY.size)
-    law = np.exp(np.asarray(exact.log_p(f, TINY)))
-    assert_draws_match(counts, law)
-    raw = np.exp(np.asarray(exact.log_marginal(q, TINY)))
-    assert np.abs(raw - law).sum() > 0.2  # or the weights would have had nothing to do
-
-
-def test_systematic_resampling():
-    log_w = jnp.log(jnp.array([0.0, 1.0, 3.0, 4.0]))  # the mean is 2, the cap 4
-    counts = lambda log_w, u: np.bincount(systematic(jnp.array(u), log_w), minlength=4).tolist()
-    assert counts(log_w, 0.2) in ([0, 1, 1, 2], [0, 0, 2, 2])
-    assert counts(jnp.array([0.0, 0.0, 0.0, 100.0]), 0.5) == [0, 0, 0, 4]
-    assert counts(jnp.full(4, -jnp.inf), 0.5) == [1, 1, 1, 1]
-    capped = [counts(jnp.array([0.0, -50.0, -50.0, -50.0]), u) for u in (0.1, 0.9)]
-    assert capped == [[4, 0, 0, 0]] * 2
-
-
-def test_persistence_needs_chains_and_no_condition():
-    f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4)
-    with pytest.raises(InputError, match="a multiple of 4, got None"):
-        aloe.init(f, q)
-    with pytest.raises(InputError, match="a multiple of 4, got 6"):
-        aloe.init(f, q, jnp.zeros((6, 3), jnp.int32))
-    state = aloe.init(f, q, jnp.zeros((8, 3), jnp.int32))
-    with pytest.raises(
-        InputError, match="persistence=4, resample=False and num_data=1 are for models without"
-    ):
-        aloe.step(jax.random.key(0), state, jnp.zeros((8, 3), jnp.int32), jnp.zeros((8, 1)))
 
 
 @pytest.mark.parametrize(("step", "decay_now"), [(0, 0.1), (5, 0.4), (71, 0.888888), (10**6, 0.9)])
@@ -361,10 +206,11 @@ def train(seed, *, cond_dim=0, num_steps=1500, **settings):
     fast = clipped_adam(5e-3)
     aloe = learner(optimizer_f=fast, optimizer_q=fast, **settings)
     states = SPACE.enumerate()
+    first_z = jnp.tile(jnp.eye(cond_dim), (BATCH // num_conditions, 1)) if cond_dim else None
 
     def step(key, state):
         key_z, key_x, key_step = jax.random.split(key, 3)
-        label = jax.random.randint(key_z, (BATCH,), 0, num_conditions)
+        label = jax.random.randint(key_z, (BATCH * aloe.num_data,), 0, num_conditions)
         x = states[jax.random.categorical(key_x, log_data[label])]
         return aloe.step(key_step, state, x, jnp.eye(cond_dim)[label] if cond_dim else None)
 
@@ -372,7 +218,7 @@ def train(seed, *, cond_dim=0, num_steps=1500, **settings):
         pairs = zip(log_data, conditions, strict=True)
         return np.array([divergences(state.ema_f, state.q, data, z) for data, z in pairs])
 
-    begin = aloe.init(*networks(seed, cond_dim), states[:BATCH])
+    begin = aloe.init(*networks(seed, cond_dim), states[:BATCH], first_z)
     end, info = run_steps(step, begin, seed, num_steps)
     assert int(end.step) == num_steps
     assert np.isfinite(jax.tree.leaves(info)).all()
@@ -381,8 +227,13 @@ def train(seed, *, cond_dim=0, num_steps=1500, **settings):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"num_power_steps": 2}, {"cond_dim": 2}, {"persistence": 4, "num_steps": 3000}],
-    ids=["unconditional", "conditional", "persistent"],
+    [
+        {"num_power_steps": 2},
+        {"cond_dim": 2},
+        {"persistence": 4, "num_steps": 3000},
+        {"cond_dim": 2, "persistence": 4, "resample": True, "num_data": 2, "num_steps": 3000},
+    ],
+    ids=["unconditional", "conditional", "persistent", "conditional-persistent-resampled"],
 )
 def test_a_short_run_learns_f_and_q(settings):
     """KL(data || p_f) falls below BOUND_F and KL(p_f || q) below BOUND_Q, for every condition.
@@ -406,7 +257,7 @@ def iterate_q(seed, num_steps=600):
     def step(key, state):
         q, opt_state = state
         keys = jax.random.split(key, 2 * BATCH)
-        x, _ = aloe.negatives(keys[:BATCH], f, q, None)
+        x = aloe.negatives.sample(keys[:BATCH], f, q)[0].x
         loss = lambda q: q_loss(
             q, keys[BATCH:], x[:, 0], None, proposal=aloe.proposal, num_trajectories=8
         )

@@ -2,11 +2,15 @@
 
 import functools
 import io
+import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from rich.console import Console
@@ -14,7 +18,7 @@ from rich.console import Console
 import toy
 from aloex.base import progress
 from aloex.base.errors import CheckpointError, InputError, NonFiniteLossError
-from aloex.learning import RunFolder, Stopped, fit
+from aloex.learning import HostBatches, RunFolder, Stopped, fit
 from toy import SETTINGS, Toy, X, metrics, same, train
 
 PROGRAM = [sys.executable, str(Path(toy.__file__))]
@@ -89,8 +93,9 @@ def test_signals_stop_cleanly(number, tmp_path):
     word, step, latest = out.splitlines()[-1].split()
     assert word == "stopped" and step == latest
     assert err.splitlines() == [
+        "stopping after the steps that run now; Ctrl-C again stops without saving",
         f"stopped at step {step} of 10000000; go on with --resume (resume=True in Python) "
-        f"in the folder {folder}"
+        f"in the folder {folder}",
     ]
     assert metrics(folder)[-1]["step"] == int(step)
 
@@ -121,7 +126,7 @@ def test_kill_inside_a_checkpoint_loses_one_interval_at_most(whole, tmp_path, di
     )
     assert child.returncode == -signal.SIGKILL
     said = int(child.stdout.split()[-1])
-    kept = RunFolder(tmp_path / "run").latest_step() or 0
+    kept = RunFolder(tmp_path / "run").checkpoints.latest() or 0
     assert said - kept <= SETTINGS["checkpoint_every"]
     assert same(train(tmp_path / "run", 60, resume=True), whole[0])
     assert metrics(tmp_path / "run") == metrics(whole[1])
@@ -132,7 +137,7 @@ def test_kill_at_any_moment(whole, tmp_path):
         assert child.stdout is not None
         said = [child.stdout.readline() for _ in range(4)][-1]
         child.kill()
-    kept = RunFolder(tmp_path / "run").latest_step() or 0
+    kept = RunFolder(tmp_path / "run").checkpoints.latest() or 0
     assert int(said) - kept <= SETTINGS["checkpoint_every"]
     assert same(train(tmp_path / "run", 60, resume=True), whole[0])
     assert metrics(tmp_path / "run") == metrics(whole[1])
@@ -145,7 +150,7 @@ def test_nan_names_step_quantity_and_last_good_checkpoint(tmp_path):
     ) as error:
         train(folder, 60, learner=Toy(nan_at=33))
     assert str(folder / "checkpoints") in str(error.value)
-    assert RunFolder(folder).latest_step() == 30
+    assert RunFolder(folder).checkpoints.latest() == 30
     assert metrics(folder)[-1]["step"] == 30
     with pytest.raises(NonFiniteLossError, match="no checkpoint was saved"):
         train(None, 60, learner=Toy(nan_at=33))
@@ -154,7 +159,7 @@ def test_nan_names_step_quantity_and_last_good_checkpoint(tmp_path):
 def test_infinite_weights_are_never_saved(tmp_path):
     with pytest.raises(NonFiniteLossError, match=r"in steps 6 to 10.*no checkpoint"):
         train(tmp_path / "run", 60, learner=Toy(inf_weights_at=10))  # its loss is finite still
-    assert RunFolder(tmp_path / "run").latest_step() is None
+    assert RunFolder(tmp_path / "run").checkpoints.latest() is None
 
 
 @pytest.mark.parametrize(
@@ -166,6 +171,8 @@ def test_infinite_weights_are_never_saved(tmp_path):
         ({"log_every": -5}, "log_every must be at least 1, got -5"),
         ({"seed": -1}, "seed must be in"),
         ({"resume": True}, "needs the folder"),
+        ({"num_steps": None}, "num_steps must be given"),
+        ({"batch_size": -4}, "batch_size must be at least 1, got -4"),
         ({"x": X[:0]}, "x is empty"),
         ({"x": X[0]}, r"got shape \(4,\)"),
         ({"x": X / 2}, "integers, got float64"),
@@ -176,6 +183,107 @@ def test_wrong_arguments(change, message):
     arguments = {"x": X, "num_steps": 5, "progress": False, **change}
     with pytest.raises(InputError, match=message):
         fit(Toy(), Toy().init(), **arguments)
+
+
+def host_batch(step):
+    return np.random.default_rng(step).integers(0, 2, (8, 4))
+
+
+def train_on_host(folder, num_steps, make=host_batch, **settings):
+    learner = Toy()
+    source = HostBatches(make, needs_state=settings.pop("needs_state", False))
+    settings = {**SETTINGS, "progress": False, **settings}
+    return fit(learner, learner.init(), source, num_steps=num_steps, folder=folder, **settings)
+
+
+@pytest.mark.parametrize("stop_at", [7, 20])
+def test_batches_of_the_host_are_resumed_bit_for_bit(tmp_path, stop_at):
+    whole = train_on_host(tmp_path / "whole", 30)
+    train_on_host(tmp_path / "run", stop_at)
+    assert same(train_on_host(tmp_path / "run", 30, resume=True), whole)
+    assert metrics(tmp_path / "run")[-1] == metrics(tmp_path / "whole")[-1]
+    other = train_on_host(None, 30, make=lambda step: host_batch(step + 1))
+    assert not same(other, whole)
+
+
+def test_batches_of_the_host_are_made_ahead_and_in_order():
+    asked, lock = [], threading.Lock()
+
+    def make(step):
+        with lock:
+            asked.append(step)
+        return host_batch(step)
+
+    train_on_host(None, 10, make=make)
+    assert set(range(10)) <= set(asked) and len(asked) == len(set(asked)) <= 10 + 4
+
+
+def test_a_batch_may_depend_on_the_state():
+    seen = []
+
+    def make(step, state):
+        seen.append((step, int(state.step)))
+        return host_batch(step)
+
+    assert same(train_on_host(None, 5, make=make, needs_state=True), train_on_host(None, 5))
+    assert seen == [(i, i) for i in range(5)]
+
+
+def test_an_error_in_making_a_batch_is_raised():
+    def good_until_3(step):
+        if step == 3:
+            raise InputError("batch 3 is bad")
+        return host_batch(step)
+
+    with pytest.raises(InputError, match="batch 3 is bad"):
+        train_on_host(None, 10, make=good_until_3)
+
+
+def test_a_table_on_the_disk_gives_the_run_of_one_in_memory(tmp_path):
+    """The same rows; another program runs the steps, so sums may be rounded otherwise."""
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    settings = {**SETTINGS, "num_steps": 30, "progress": False}
+    from_disk = fit(Toy(), Toy().init(), mapped, folder=tmp_path / "run", **settings)
+    in_memory = train(tmp_path / "other", 30)
+    np.testing.assert_allclose(from_disk.logits, in_memory.logits, rtol=1e-5)
+    told = [RunFolder(tmp_path / name).config()["data"] for name in ("run", "other")]
+    assert told[0] == told[1]
+
+
+def test_it_saves_and_stops_when_its_time_is_up(whole, tmp_path):
+    with pytest.raises(Stopped, match="stopped at step") as caught:
+        train(tmp_path / "run", 60, max_seconds=0.0)
+    assert caught.value.number is None and 0 < caught.value.step < 60
+    assert same(train(tmp_path / "run", 60, resume=True), whole[0])
+
+
+class Slow(Toy):
+    """A third of a second for each step."""
+
+    def step_on_shard(self, keys, state, x, z=None, *, axis=None):
+        state, info = super().step_on_shard(keys, state, x, z, axis=axis)
+        wait = jax.pure_callback(_sleep, jax.ShapeDtypeStruct((), np.float32), info.loss)
+        return state, info._replace(loss=info.loss + wait)
+
+
+def _sleep(_):
+    time.sleep(0.3)
+    return np.float32(0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_answered_long_before_the_next_row(number, capsys):
+    """A row is due after 1000 steps, five minutes; the signal ends it in a second or two."""
+    began = time.monotonic()
+    timer = threading.Timer(2.0, lambda: os.kill(os.getpid(), number))
+    timer.start()
+    with pytest.raises(Stopped) as caught:
+        train(None, 1000, learner=Slow(), log_every=1000, checkpoint_every=1000)
+    timer.join()
+    assert time.monotonic() - began < 60 and 0 < caught.value.step < 100
+    assert caught.value.number == number
+    assert capsys.readouterr().err.startswith("stopping after the steps that run now; Ctrl-C again")
 
 
 def test_other_data_is_another_run(tmp_path):

@@ -177,7 +177,7 @@ def test_without_repeats_a_bias_stays():
 
 
 def test_info_of_all_trajectories():
-    """Fed all trajectories once, log_q + log n is log q(x), and ess that of their posterior."""
+    """Fed all trajectories once, log_q + log n is log q(x); the sample size is the posterior's."""
     group = all_trajectories(SPACE, MAX_EDITS)
     n = group.num_edits.shape[1]
     _, info = compiled(surrogate)(Q, SPACE.enumerate(), group, jnp.zeros((SPACE.size, n)))
@@ -185,7 +185,9 @@ def test_info_of_all_trajectories():
     posterior = np.exp(log_q - jax.nn.logsumexp(log_q, axis=1, keepdims=True))
     expected = compiled(exact.log_marginal)(Q, SPACE).mean() - np.log(n)
     np.testing.assert_allclose(info.log_q, expected, rtol=1e-12)
-    np.testing.assert_allclose(info.ess, np.mean(1 / np.sum(posterior**2, axis=1)), rtol=1e-12)
+    np.testing.assert_allclose(
+        info.effective_sample_size, np.mean(1 / np.sum(posterior**2, axis=1)), rtol=1e-12
+    )
     assert info.dropped_fraction == 0
 
 

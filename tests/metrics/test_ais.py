@@ -168,7 +168,7 @@ def test_the_bracket_holds_log_z(peaked, base):
     for estimate in found:
         assert abs(estimate.value - log_z) < z * estimate.standard_error
         assert 0 < estimate.standard_error < 0.2  # seen: 0.03
-        assert 32 < estimate.ess < 64
+        assert 32 < estimate.effective_sample_size < 64
     between = np.hypot(found.lower.standard_error, found.upper.standard_error)
     assert found.lower.value < found.upper.value + z * between
 

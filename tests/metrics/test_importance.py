@@ -9,7 +9,7 @@ from aloex import exact
 from aloex.base.errors import InputError
 from aloex.energies import MLP, Tabular
 from aloex.metrics import LogZ, Uniform, importance, nll
-from aloex.metrics.importance import log_mean_exp
+from aloex.metrics.importance import log_z_from_weights
 from aloex.samplers import AutoregressiveMLP, AutoregressiveRNN, Factorized
 from aloex.spaces import Bits, Categorical, Sequences
 from stats import (
@@ -56,25 +56,25 @@ SAMPLERS = {
 
 
 @pytest.mark.parametrize("shift", [0.0, 5000.0, -5000.0])
-def test_log_mean_exp(shift):
+def test_log_z_from_weights(shift):
     log_w = np.append(np.random.default_rng(0).normal(size=9), -np.inf)
     w, n = np.exp(log_w), len(log_w)
     with exact.float64():
-        found = log_mean_exp(jnp.asarray(log_w + shift))
+        found = log_z_from_weights(jnp.asarray(log_w + shift))
     error = w.std(ddof=1) / (w.mean() * np.sqrt(n))
     np.testing.assert_allclose(found.value, np.log(w.mean()) + shift, rtol=1e-13)
     np.testing.assert_allclose(found.standard_error, error, rtol=1e-10)
-    np.testing.assert_allclose(found.ess, w.sum() ** 2 / (w**2).sum(), rtol=1e-10)
+    np.testing.assert_allclose(found.effective_sample_size, w.sum() ** 2 / (w**2).sum(), rtol=1e-10)
 
 
-def test_log_mean_exp_in_strata_and_beside_known_weights():
+def test_log_z_from_weights_in_strata_and_beside_known_weights():
     """The error is that of the difference of weights of mean 1, within strata."""
     rng = np.random.default_rng(0)
     log_known = np.concatenate([rng.normal(size=6), 3 + rng.normal(size=6)])
     log_w = log_known + 0.1 * rng.normal(size=12)
     w, known = np.exp(log_w), np.exp(log_known)
     with exact.float64():
-        found = log_mean_exp(jnp.asarray(log_w), jnp.asarray(log_known), num_strata=2)
+        found = log_z_from_weights(jnp.asarray(log_w), jnp.asarray(log_known), num_strata=2)
     spread = (w / w.mean() - known / known.mean()).reshape(2, 6)
     error = np.sqrt(np.sum(spread.var(axis=1, ddof=1) / 6)) / 2
     np.testing.assert_allclose(found.value, np.log(w.mean() / known.mean()), rtol=1e-12)
@@ -116,7 +116,7 @@ def test_a_perfect_q_leaves_no_error():
         jax.random.key(0), lambda x, z=None: q.log_prob(x, z) + 3, q, num_draws=100
     )
     np.testing.assert_allclose(found.value, 3, rtol=1e-6)
-    np.testing.assert_allclose(found.ess, 100, rtol=1e-5)
+    np.testing.assert_allclose(found.effective_sample_size, 100, rtol=1e-5)
     assert found.standard_error < 1e-3
 
 
@@ -128,7 +128,7 @@ def test_the_size_of_the_batches_changes_nothing():
     ]
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5)
-    assert 1 < found[0].ess < 50 and found[0].standard_error > 0
+    assert 1 < found[0].effective_sample_size < 50 and found[0].standard_error > 0
 
 
 @pytest.mark.parametrize("estimated", [False, True])

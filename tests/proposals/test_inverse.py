@@ -19,12 +19,12 @@ from stats import assert_draws_match, compiled, condition, tiny_editor
 BITS, CATEGORIES = Bits(3), Categorical(2, 3)
 
 PROPOSALS = {
-    "repeats": lambda: Inverse(space=BITS, max_edits=3, stop_prob=0.4),
+    "repeats": lambda: Inverse(space=BITS, max_edits=3, walk_stop_prob=0.4),
     "shortest-paths": lambda: Inverse(space=BITS, max_edits=3, repeats=False),
     "categories": lambda: Inverse(space=CATEGORIES, max_edits=3),
     "categories-shortest-paths": lambda: Inverse(space=CATEGORIES, max_edits=2, repeats=False),
     "no-edits": lambda: Inverse(space=BITS, max_edits=0),
-    "editor": lambda: Inverse(tiny_editor(Flip, BITS), space=BITS, max_edits=2, stop_prob=0.3),
+    "editor": lambda: Inverse(tiny_editor(Flip, BITS), space=BITS, max_edits=2, walk_stop_prob=0.3),
     "editor-z": lambda: Inverse(
         tiny_editor(PositionValue, CATEGORIES, cond_dim=2), space=CATEGORIES, max_edits=2
     ),
@@ -79,7 +79,7 @@ def test_lengths_are_geometric(name):
     """log s_x summed over the trajectories of each length is the truncated geometric law."""
     proposal, _, _ = build(name)
     paths, log_s = all_paths(name)
-    p = proposal.stop_prob
+    p = proposal.walk_stop_prob
     geometric = p * (1 - p) ** np.arange(proposal.max_edits + 1)
     by_length = np.bincount(paths.num_edits, np.exp(log_s))
     np.testing.assert_allclose(by_length, geometric / geometric.sum(), rtol=1e-12)
@@ -151,7 +151,7 @@ def test_sample_is_one_of_sample_many():
 
 ROOMS = {
     "paper": (lambda: Inverse(space=Bits(32), max_edits=16), 128, 10),
-    "odd-n": (lambda: Inverse(space=Bits(8), max_edits=5, stop_prob=0.3), 16, 7),
+    "odd-n": (lambda: Inverse(space=Bits(8), max_edits=5, walk_stop_prob=0.3), 16, 7),
     "shortest-paths": (lambda: Inverse(space=Bits(8), max_edits=8, repeats=False), 16, 3),
     "editor": (lambda: Inverse(tiny_editor(Flip, BITS), space=BITS, max_edits=4), 8, 4),
 }
@@ -212,9 +212,9 @@ def test_no_room_without_edits():
             {"max_edits": 4, "repeats": False},
             "repeats=False needs .* max_edits <= 3 sites, got max_edits=4",
         ),
-        ({"max_edits": 2, "stop_prob": 0.0}, r"stop_prob must be in \(0, 1\), got 0.0"),
-        ({"max_edits": 2, "stop_prob": 1.0}, r"stop_prob must be in \(0, 1\), got 1.0"),
-        ({"max_edits": 2, "stop_prob": 1.5}, r"stop_prob must be in \(0, 1\), got 1.5"),
+        ({"max_edits": 2, "walk_stop_prob": 0.0}, r"walk_stop_prob must be in \(0, 1\), got 0.0"),
+        ({"max_edits": 2, "walk_stop_prob": 1.0}, r"walk_stop_prob must be in \(0, 1\), got 1.0"),
+        ({"max_edits": 2, "walk_stop_prob": 1.5}, r"walk_stop_prob must be in \(0, 1\), got 1.5"),
     ],
     ids=["negative", "too-many-edits", "never-stops", "never-starts", "no-probability"],
 )

@@ -151,10 +151,10 @@ def test_no_cluster_to_join():
         devices.initialize()
 
 
-def test_place_copies():
+def test_putting_on_devices_copies():
     learner = Toy()
     state = learner.init()
-    copy = devices.place(state, None)
+    copy = devices.put_on_devices(state, None)
     assert copy.logits.unsafe_buffer_pointer() != state.logits.unsafe_buffer_pointer()
     assert copy.function is state.function
     assert np.array_equal(jax.random.key_data(copy.key), jax.random.key_data(state.key))

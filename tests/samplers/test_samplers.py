@@ -290,14 +290,14 @@ def test_a_bounded_stop_policy_is_never_sure(scale):
     """
     free = randomised(Stop, BITS, hidden=(4,), scale=scale)
     parts = lambda stop: (stop.features, stop.net)
-    bounded = Stop(BITS, hidden=(4,), max_prob=0.9, key=jax.random.key(0))
+    bounded = Stop(BITS, hidden=(4,), max_stop_prob=0.9, key=jax.random.key(0))
     bounded = eqx.tree_at(parts, bounded, parts(free))
     s, found = (np.asarray(jax.vmap(stop)(BITS.enumerate())) for stop in (free, bounded))
     expected = math.log(9) - np.logaddexp(0, math.log(9) - s.astype(float))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
     assert np.ptp(s) > 0.1
-    with pytest.raises(InputError, match=r"max_prob must be in \(0, 1\], got 0"):
-        Stop(BITS, max_prob=0.0, key=jax.random.key(0))
+    with pytest.raises(InputError, match=r"max_stop_prob must be in \(0, 1\], got 0"):
+        Stop(BITS, max_stop_prob=0.0, key=jax.random.key(0))
 
 
 def test_bad_searches():

@@ -9,12 +9,15 @@ import jax
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.campaign.campaign import Campaign
-from aloex.apps.fuzz.execute.executor import Executor
-from aloex.apps.fuzz.model.byte_model import KINDS, ByteModel, Settings
+from aloex.apps.fuzz.campaign import Campaign
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.model import KINDS, ModelSettings
+from aloex.apps.fuzz.model.byte_predictor import BytePredictor
 from aloex.apps.fuzz.mutate.mutators import Uniform
-from aloex.apps.fuzz.target.build import AFL, Recipe, build
+from aloex.apps.fuzz.target import TargetRecipe, build_target
+from aloex.apps.fuzz.target.build import AFL
 from aloex.base.errors import InputError
+from fuzz_targets import HERE
 from studies import results
 from studies.fuzz import compare, page, study
 from studies.fuzz.rivals import aflpp, libfuzzer
@@ -67,13 +70,13 @@ def test_a_trial_that_was_stopped_has_no_rows(target, tmp_path, monkeypatch):
     monkeypatch.setattr(Campaign, "_run_mutants", batch)
     out, limits = tmp_path / "summary.json", {"trials": 1, "tell": print, "workers": 1}
     with pytest.raises(KeyboardInterrupt):
-        study.make(target, [study.blind_line(100)], out, counts=(100, 1000), **limits)
+        study.make(target, [study.no_model_line(100)], out, counts=(100, 1000), **limits)
     assert len(batches) == 2 and not out.exists()
 
 
 def test_lines_of_a_model(target, tmp_path):
     """Six modes; that a trial's laws were computed before changes nothing."""
-    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model = BytePredictor(ModelSettings(hidden=4, embed_dim=2), key=jax.random.key(0))
     model.save(tmp_path / "m.safetensors", held_out=-2.0)
     lines = lambda *modes: study.model_lines(tmp_path / "m.safetensors", 100, (2,), modes)
     found = lines()
@@ -82,7 +85,7 @@ def test_lines_of_a_model(target, tmp_path):
         *(("masked", "best", 0), ("masked", "paper", 100), ("masked", "adaptive", 0)),
     ]
     assert [line.mode for line in lines("best", "place")] == ["best", "place"]
-    with pytest.raises(InputError, match="no mode 'worst'; choose of mixed, place, context, best"):
+    with pytest.raises(InputError, match="no mode 'worst'; choose one of mixed, place, context"):
         lines("worst")
     assert set(study.LEARNED) == set(KINDS)
     bench = study.Bench(target, workers=1)
@@ -93,7 +96,7 @@ def test_lines_of_a_model(target, tmp_path):
 
 def test_the_union_of_libfuzzer_and_a_model(target, tmp_path):
     """Half of the inputs each, what they cover joined; the time to learn is told."""
-    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model = BytePredictor(ModelSettings(hidden=4, embed_dim=2), key=jax.random.key(0))
     model.save(tmp_path / "m.safetensors", held_out=-2.0, seconds=9.0)
     union, best = study.model_lines(tmp_path / "m.safetensors", 100, modes=["union", "best"])
     assert union[:3] == ("libfuzzer+masked", "union", 0)
@@ -136,82 +139,6 @@ def test_the_page_in_the_docs_shows_the_committed_rows():
     assert (root / "docs/fuzz_study.md").read_text() == page.render(results.read(rows))
 
 
-ALL = ("libpng", "openjpeg", "mpeg2dec")
-BEST, ADAPTIVE = ("aloe", "best"), ("aloe", "adaptive")
-UNIFORM, NUMBERS = ("uniform", "plain"), ("numbers", "plain")
-TWO = ("libpng", "openjpeg")
-RIVALS = [
-    ((method, "adaptive"), (rival, "feedback"), ALL)
-    for method in ("aloe", "masked", "blind")
-    for rival in ("libfuzzer", "aflpp")
-]
-AHEAD = [
-    *RIVALS,
-    (ADAPTIVE, BEST, ("libpng", "mpeg2dec")),
-    *((BEST, line, TWO) for line in (UNIFORM, NUMBERS, ("posmarg", "plain"))),
-    (BEST, ("rnn-ebm", "mixed"), ALL),
-    *(
-        (BEST, (method, mode), TWO)
-        for method in ("cd", "ade", "learn-and-fuzz")
-        for mode in ("mixed", "paper")
-    ),
-    (BEST, ("ade", "best"), TWO),
-    (NUMBERS, BEST, ("mpeg2dec",)),
-    *(
-        (UNIFORM, (method, "paper"), ("openjpeg", "mpeg2dec"))
-        for method in ("aloe", "cd", "ade", "learn-and-fuzz")
-    ),
-]
-LEVEL = [
-    *((ADAPTIVE, (method, "adaptive"), ALL) for method in ("masked", "blind")),
-    (ADAPTIVE, BEST, ("openjpeg",)),
-    *(
-        (BEST, (method, "best"), ALL)
-        for method in ("cd", "masked", "learn-and-fuzz", "aloe-window")
-    ),
-    (BEST, UNIFORM, ("mpeg2dec",)),
-    (("aloe", "mixed"), ("rnn-ebm", "mixed"), TWO),
-]
-
-
-@pytest.mark.parametrize(
-    "inputs, pairs, apart",
-    [(10_000, AHEAD, True), (10_000, LEVEL, False), (100_000, RIVALS, True)],
-)
-def test_what_the_text_claims_is_in_the_rows(inputs, pairs, apart):
-    """Of two lines: who is ahead (p < 0.05), and who is not told apart."""
-    rows = results.read(Path(__file__).parents[2] / "results/fuzz/summary.json")
-    for one, other, targets in pairs:
-        for target in targets:
-            found = compare.edges_of(rows, target, inputs)
-            best = compare.best_edits(found)
-            p_value, a12 = compare.versus(found[best[one]], found[best[other]])
-            assert (p_value < 0.05) == apart, (one, other, target, p_value)
-            assert a12 > 0.5 or not apart, (one, other, target)
-
-
-def test_what_the_text_claims_of_single_trials():
-    rows = results.read(Path(__file__).parents[2] / "results/fuzz/summary.json")
-    for target in ALL:
-        found = compare.edges_of(rows, target, 100_000)
-        least = min(found["aloe", "adaptive", 0])
-        others = [x for key, x in found.items() if key[1] not in ("adaptive", "feedback")]
-        assert least > max(map(max, others))
-        if target == "openjpeg":
-            assert max(found["blind", "adaptive", 0]) < least < max(found["masked", "adaptive", 0])
-    of = lambda method: {
-        row["trial"]: row["edges"]
-        for row in rows
-        if (row["target"], row["method"], row["mode"]) == ("libpng", method, "paper")
-        and (row["inputs"], row["with_seeds"]) == (10_000, True)
-    }
-    mean = lambda values: sum(values) / len(values)
-    cd, aloe = of("cd"), of("aloe")
-    gpu, cpu = ([cd[trial] for trial in trials] for trials in (range(5), range(5, 10)))
-    apart = abs(mean(cd.values()) - mean(aloe.values()))
-    assert abs(mean(gpu) - mean(cpu)) > apart
-
-
 def test_a_method_beside_all_others():
     """Each other at its best line, p of the method's one mode; a target without it is left out."""
     row = lambda method, mode, edges, target="t": {
@@ -223,10 +150,9 @@ def test_a_method_beside_all_others():
     rows += [row("uniform", "plain", 7), row("cd", "best", 5, target="u")]
     assert compare.against(rows, 9, "aloe", "best").splitlines() == [
         *("| 9 inputs | t |", "| --- | --- |", "| aloe | 5.0 (n 3) |"),
-        *("| uniform | 7.0 (n 1, p 0.5) |", "| cd | 2.0 (n 3, p 0.1) |"),
-    ]
+        *("| uniform | 7.0 (n 1, p 0.5) |", "| cd | 2.0 (n 3, p 0.2) |"),
+    ]  # of 0.5 and 0.1, the smaller is doubled
     assert compare.against(rows, 10, "aloe", "best") == ""
-    assert page.PValues(rows, 9)["cd best, aloe best"] == "p 0.1 on t"
 
 
 def test_the_share_that_passes_the_first_check(target):
@@ -259,14 +185,14 @@ def test_aflpp_as_a_rival(target, tmp_path):
         aflpp(target, 10, seed=1)
     if shutil.which(AFL) is None:
         pytest.skip("AFL++ is missing: apt-get install afl++")
-    recipe = Recipe(name="stairs", folder=Path(__file__).parent, harness=["stairs.c"])
-    built = replace(build(recipe, tmp_path, afl=True), seeds=target.seeds)
+    recipe = TargetRecipe(name="stairs", folder=HERE, harness=["stairs.c"])
+    built = replace(build_target(recipe, tmp_path, afl=True), seeds=target.seeds)
     kept = aflpp(built, 2000, seed=1)
     assert set(SEEDS.values()) <= set(kept) and len(kept) > len(SEEDS)
 
 
 def test_bad_arguments(target, tmp_path):
-    with pytest.raises(InputError, match="no method 'afl'; choose of uniform"):
+    with pytest.raises(InputError, match="no method 'afl'; choose one of uniform"):
         study.lines(["afl"])
     with pytest.raises(InputError, match="numbers of inputs must be positive"):
         study.make(target, [], tmp_path / "s", trials=1, counts=(0,))

@@ -13,7 +13,7 @@ from jax.flatten_util import ravel_pytree
 
 from aloex.apps.synthetic import evaluate, methods
 from aloex.apps.synthetic.data import DATA_SETS, pack, unpack
-from aloex.apps.synthetic.floor import FLOOR
+from aloex.apps.synthetic.density import FLOOR
 from aloex.apps.synthetic.train import Problem, metrics, train
 from aloex.apps.synthetic.trained import About, Trained, load
 from aloex.base.errors import CheckpointError, InputError

@@ -1,1 +1,1 @@
-"""What needs no JAX and stands below everything: errors, files, signals, progress, pages."""
+"""What needs no JAX and stands below everything: errors, files, weights, locks, signals, pages."""

@@ -20,11 +20,17 @@ class NonFiniteLossError(AloexError):
 
 
 class Stopped(AloexError):
-    """SIGINT or SIGTERM ended training early, at a step from which it can be resumed."""
+    """Training ended early, at a step from which it can be resumed.
 
-    def __init__(self, message: str, step: int, state: Any):
+    Attributes:
+        step: the last step that was done.
+        state: the state after it.
+        number: that of the signal that stopped it; None if its time was up.
+    """
+
+    def __init__(self, message: str, step: int, state: Any, number: int | None = None):
         super().__init__(message)
-        self.step, self.state = step, state
+        self.step, self.state, self.number = step, state, number
 
 
 def require(ok: bool, message: str) -> None:

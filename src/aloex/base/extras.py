@@ -20,7 +20,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "learn": Extra(
         "JAX and its companions",
-        ("jax", "jaxlib", "equinox", "optax", "orbax", "scipy", "matplotlib"),
+        ("jax", "jaxlib", "equinox", "optax", "scipy", "matplotlib"),
     ),
     "networks": Extra("numba", ("numba",)),
     "bench": Extra("PyTorch", ("torch",)),

@@ -45,7 +45,7 @@ class Value(eqx.Module):
         return mean if self.net is None or z is None else mean + self.net(z)[0]
 
 
-class State(NamedTuple):
+class ADEState(NamedTuple):
     """All that training carries from step to step."""
 
     f: Any
@@ -58,7 +58,7 @@ class State(NamedTuple):
     step: Int[Array, ""]
 
 
-class Info(NamedTuple):
+class ADEInfo(NamedTuple):
     """Means over the batch."""
 
     f_loss: Float[Array, ""]
@@ -108,11 +108,11 @@ class ADE(ShardedLearner):
     def optimizer_f(self) -> optax.GradientTransformation:
         return optax.chain(self.optimizer, optax.scale(self.rate_ratio))
 
-    def init(self, key: Key[Array, ""], f: Energy, q: Any, *, cond_dim: int = 0) -> State:
+    def init(self, key: Key[Array, ""], f: Energy, q: Any, *, cond_dim: int = 0) -> ADEState:
         """The state before the first step."""
         value = Value(cond_dim=cond_dim, key=key)
         begin = lambda optimizer, model: optimizer.init(eqx.filter(model, eqx.is_inexact_array))
-        return State(
+        return ADEState(
             f=f,
             q=q,
             ema_f=f,
@@ -123,7 +123,9 @@ class ADE(ShardedLearner):
             step=jnp.zeros((), jnp.int32),
         )
 
-    def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
+    def step_on_shard(
+        self, keys, state: ADEState, x, z=None, *, axis=None
+    ) -> tuple[ADEState, ADEInfo]:
         mean = mean_over(axis)
         *keys_q, keys_neg = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_q_steps))(keys).T
         for keys_draw in keys_q:
@@ -135,10 +137,12 @@ class ADE(ShardedLearner):
         )
         f, opt_f = apply_gradients(self.optimizer_f, mean(grads), state.opt_f, state.f)
         ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
-        info = mean(Info(f_loss, *parts, *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
+        info = mean(ADEInfo(f_loss, *parts, *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
         return state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=state.step + 1), info
 
-    def _q_step(self, keys, state: State, z, mean) -> tuple[State, tuple[Array, Array, Array]]:
+    def _q_step(
+        self, keys, state: ADEState, z, mean
+    ) -> tuple[ADEState, tuple[Array, Array, Array]]:
         """A step of q, and one of the baseline towards the costs just seen."""
         grads, draws = reinforce_gradient(
             state.q, keys, state.f, state.value, z, entropy_weight=self.entropy_weight

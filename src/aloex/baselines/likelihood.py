@@ -13,7 +13,7 @@ from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, moving_average
 
 
-class State(NamedTuple):
+class LikelihoodState(NamedTuple):
     """All that training carries from step to step."""
 
     q: Any
@@ -22,7 +22,7 @@ class State(NamedTuple):
     step: Int[Array, ""]
 
 
-class Info(NamedTuple):
+class LikelihoodInfo(NamedTuple):
     """Means over the batch."""
 
     loss: Float[Array, ""]
@@ -45,12 +45,14 @@ class MaximumLikelihood(ShardedLearner):
         static=True, kw_only=True, default_factory=clipped_adam
     )
 
-    def init(self, q: Any) -> State:
+    def init(self, q: Any) -> LikelihoodState:
         """The state before the first step."""
         opt_q = self.optimizer_q.init(eqx.filter(q, eqx.is_inexact_array))
-        return State(q, q, opt_q, jnp.zeros((), jnp.int32))
+        return LikelihoodState(q, q, opt_q, jnp.zeros((), jnp.int32))
 
-    def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
+    def step_on_shard(
+        self, keys, state: LikelihoodState, x, z=None, *, axis=None
+    ) -> tuple[LikelihoodState, LikelihoodInfo]:
         mean = mean_over(axis)
 
         def loss(q):
@@ -59,4 +61,4 @@ class MaximumLikelihood(ShardedLearner):
         value, grads = eqx.filter_value_and_grad(loss)(state.q)
         q, opt_q = apply_gradients(self.optimizer_q, mean(grads), state.opt_q, state.q)
         ema_q = moving_average(state.ema_q, q, self.ema_decay, state.step)
-        return State(q, ema_q, opt_q, state.step + 1), mean(Info(value))
+        return LikelihoodState(q, ema_q, opt_q, state.step + 1), mean(LikelihoodInfo(value))

@@ -18,12 +18,12 @@ from jaxtyping import Array, Float, Int, Key, PyTree
 from aloex.base.errors import InputError, require
 from aloex.cursor import Energy
 from aloex.kernels import Kernel, run
-from aloex.learning.learner import ShardedLearner, check_num_data, mean_over
+from aloex.learning.learner import ShardedLearner, check_num_data, gather, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.spaces import Space
 
 
-class State(NamedTuple):
+class CDState(NamedTuple):
     """All that training carries from step to step."""
 
     f: Any
@@ -33,7 +33,7 @@ class State(NamedTuple):
     step: Int[Array, ""]
 
 
-class Info(NamedTuple):
+class CDInfo(NamedTuple):
     """Means over the batch."""
 
     f_loss: Float[Array, ""]
@@ -51,24 +51,24 @@ class _ContrastiveDivergence(ShardedLearner):
         static=True, kw_only=True, default_factory=clipped_adam
     )
 
-    def _init(self, f: Energy, chains: Array | None) -> State:
+    def _init(self, f: Energy, chains: Array | None) -> CDState:
         opt_f = self.optimizer_f.init(eqx.filter(f, eqx.is_inexact_array))
-        return State(f, f, opt_f, chains, jnp.zeros((), jnp.int32))
+        return CDState(f, f, opt_f, chains, jnp.zeros((), jnp.int32))
 
-    def step_on_shard(self, keys, state: State, x, z=None, *, axis=None) -> tuple[State, Info]:
-        require(
-            z is None or self.num_data == 1,
-            f"num_data={self.num_data} is for models without a condition; use num_data=1",
-        )
+    def step_on_shard(
+        self, keys, state: CDState, x, z=None, *, axis=None
+    ) -> tuple[CDState, CDInfo]:
         check_num_data(self.num_data, x)
-        mean, every = mean_over(axis), self.num_data
-        x_neg, chains = self._negatives(keys[::every], state.f, state.chains, x[::every], z, axis)
+        mean = mean_over(axis)
+        # A negative goes with the first of its examples: its key, its state, its condition.
+        keys, x_0, z_0 = jax.tree.map(lambda a: a[:: self.num_data], (keys, x, z))
+        x_neg, chains = self._negatives(keys, state.f, state.chains, x_0, z_0, axis)
         (f_loss, parts), grads = eqx.filter_value_and_grad(mle_loss, has_aux=True)(
-            state.f, x, x_neg, z
+            state.f, x, x_neg, z, z_0
         )
         f, opt_f = apply_gradients(self.optimizer_f, mean(grads), state.opt_f, state.f)
         ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
-        return State(f, ema_f, opt_f, chains, state.step + 1), mean(Info(f_loss, *parts))
+        return CDState(f, ema_f, opt_f, chains, state.step + 1), mean(CDInfo(f_loss, *parts))
 
     @abstractmethod
     def _negatives(self, keys, f: Energy, chains, x, z, axis) -> tuple[Array, Array | None]:
@@ -82,7 +82,7 @@ class _ContrastiveDivergence(ShardedLearner):
 class CD(_ContrastiveDivergence):
     """Contrastive divergence, with or without a condition: chains start at the data."""
 
-    def init(self, f: Energy) -> State:
+    def init(self, f: Energy) -> CDState:
         """The state before the first step."""
         return self._init(f, None)
 
@@ -105,7 +105,7 @@ class PCD(_ContrastiveDivergence):
     def __check_init__(self):
         require(0 <= self.restart <= 1, f"restart is a probability in [0, 1], got {self.restart}")
 
-    def init(self, key: Key[Array, ""], f: Energy) -> State:
+    def init(self, key: Key[Array, ""], f: Energy) -> CDState:
         """The state before the first step, with chains drawn uniformly over the space."""
         return self._init(f, jax.vmap(self.space.sample)(jax.random.split(key, self.num_chains)))
 
@@ -119,8 +119,7 @@ class PCD(_ContrastiveDivergence):
         rows = self._rows(keys_row, axis)
         starts = jax.vmap(self._start)(keys_start, chains[rows])
         x_neg = self._run(keys_kernel, starts, f, None)
-        gather = (lambda a: jax.lax.all_gather(a, axis, tiled=True)) if axis else (lambda a: a)
-        chains = chains.at[gather(rows)].set(gather(x_neg), unique_indices=True)
+        chains = chains.at[gather(rows, axis)].set(gather(x_neg, axis), unique_indices=True)
         return x_neg, chains
 
     def _rows(self, keys: Key[Array, " batch"], axis: str | None) -> Int[Array, " batch"]:

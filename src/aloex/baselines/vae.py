@@ -17,6 +17,7 @@ from jaxtyping import Array, Float, Int, Key
 from aloex.base.errors import require
 from aloex.nets import Dense
 from aloex.spaces import Space, require_fixed_length
+from aloex.weights import log_mean_exp
 
 
 class VAE(eqx.Module):
@@ -90,7 +91,7 @@ class VAE(eqx.Module):
             return self._log_likelihood(x, u) + log_prior - log_r
 
         log_weights = jax.vmap(log_weight)(jax.random.split(key, num_draws))
-        return jax.nn.logsumexp(log_weights) - jnp.log(num_draws)
+        return log_mean_exp(log_weights)
 
     def _draw(self, key, mean: Float[Array, " latent"], log_var: Float[Array, " latent"]) -> Array:
         """u ~ r(. | x), a smooth function of the encoder's outputs."""

@@ -1,57 +1,123 @@
-"""`aloex learn` and `aloex sample`: models of tables of integers, without writing Python."""
+"""`aloex learn`, `sample` and `score`: models of tables of integers, without writing Python."""
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import typer
+from typer import Argument, Option
 
-from aloex.base.errors import InputError, require
+from aloex.base.errors import require
+from aloex.base.extras import require_extra
+from aloex.cli.choices import Choice, help_with_choices
+from aloex.cli.options import listed
+from aloex.cli.tables import read_table, require_table_name, write_table
+
+if TYPE_CHECKING:
+    from aloex.learning import Model
+
+STEPS = 5000  # of a new run
+
+
+class Q0(Choice):
+    """The initial sampler."""
+
+    FACTORIZED = "factorized", "sites drawn independently: fast, coarse"
+    MLP = "mlp", "sites drawn one after the other, a network for each prefix"
+    RNN = "rnn", "sites drawn one after the other by an LSTM, for long rows"
+
+
+class Optimizer(Choice):
+    """Of the energy."""
+
+    ADAM = "adam", "Adam, as in the paper"
+    MUON = "muon", "Muon, which learns the energy in fewer steps"
+
+
+ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model file or a run's folder.")]
+Conditions = Annotated[Path | None, Option(help="Conditions, a row per example: .npy or .csv.")]
+Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="Seed of all randomness.")]
 
 
 def learn(
-    data: Annotated[Path, typer.Argument(help="Integers [examples, sites]: .npy or .csv.")],
-    out: Annotated[Path, typer.Option(help="Folder of the run.")],
-    z: Annotated[
-        Path | None, typer.Option(help="Conditions [examples, columns]: .npy, .csv")
+    data: Annotated[Path, Argument(help="Integers [examples, sites]: .npy or .csv.")],
+    out: Annotated[Path, Option(help="Folder of the run.")],
+    z: Conditions = None,
+    steps: Annotated[
+        int | None, Option(min=0, help=f"Training steps [default: {STEPS}, or the run's own].")
     ] = None,
-    steps: Annotated[int, typer.Option(help="Training steps.")] = 5000,
-    q0: Annotated[
-        str, typer.Option(help="Initial sampler: factorized, mlp or rnn.")
-    ] = "factorized",
-    batch_size: Annotated[int, typer.Option(help="Examples per step.")] = 128,
-    max_edits: Annotated[int | None, typer.Option(help="Most edits of the local search.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 1000,
+    q0: Annotated[Q0, Option(help=help_with_choices("Initial sampler.", Q0))] = Q0.FACTORIZED,
+    batch_size: Annotated[int, Option(min=1, help="Examples per step.")] = 128,
+    max_edits: Annotated[int | None, Option(min=0, help="Most edits of the local search.")] = None,
+    num_trajectories: Annotated[
+        int, Option(min=1, help="Trajectories that teach q a target.")
+    ] = 10,
+    f_hidden: Annotated[str, Option(help="Layers of the energy.")] = "256,256",
+    q0_hidden: Annotated[str, Option(help="Layers of the initial sampler; one for rnn.")] = "256",
+    q_hidden: Annotated[str, Option(help="Layers of the editor and the stop policy.")] = "256,256",
+    optimizer_f: Annotated[
+        Optimizer, Option(help=help_with_choices("Optimizer of the energy.", Optimizer))
+    ] = Optimizer.ADAM,
+    learning_rate_f: Annotated[float, Option(help="Learning rate of the energy.")] = 1e-3,
+    learning_rate_q: Annotated[float, Option(help="Learning rate of the sampler.")] = 1e-3,
+    decay_steps: Annotated[
+        int | None, Option(min=1, help="Step at which the learning rates have fallen to 0.")
+    ] = None,
+    seed: Seed = 0,
+    resume: Annotated[
+        bool, Option("--resume", help="Go on with the run in --out; start it if there is none.")
+    ] = False,
+    fresh: Annotated[
+        bool,
+        Option("--fresh", help="Throw away the run in --out, if there is one, and start anew."),
+    ] = False,
+    checkpoint_every: Annotated[int, Option(min=1, help="Steps between checkpoints.")] = 1000,
+    log_every: Annotated[int, Option(min=1, help="Steps between rows of metrics.")] = 50,
     distributed: Annotated[
-        bool, typer.Option("--distributed", help="Join the other processes of a cluster job.")
+        bool, Option("--distributed", help="Join the other processes of a cluster job.")
     ] = False,
     coordinator: Annotated[
-        str | None, typer.Option(help="host:port of process 0, outside a known cluster.")
+        str | None, Option(help="host:port of process 0, outside a known cluster.")
     ] = None,
-    num_processes: Annotated[int | None, typer.Option(help="With --coordinator.")] = None,
-    process_id: Annotated[int | None, typer.Option(help="With --coordinator, from 0.")] = None,
+    num_processes: Annotated[int | None, Option(help="With --coordinator.")] = None,
+    process_id: Annotated[int | None, Option(help="With --coordinator, from 0.")] = None,
 ) -> None:
-    """Learn a model of a table of integers, on all devices in sight."""
+    """Learn a model of a table of integers, on all devices in sight.
+
+    A folder that has a run is left alone unless --resume or --fresh says what to do with it.
+    """
+    require(not (resume and fresh), "--resume and --fresh contradict each other; give one of them")
+    require_extra("learn")
     from aloex.learning import learn as learn_model
-    from aloex.runs import devices  # JAX loads slowly: only for those who need it
+    from aloex.runs import devices, run_folder  # JAX loads slowly: only for those who need it
 
     x = read_table(data)
     conditions = None if z is None else read_table(z)
-    if distributed or coordinator is not None:
+    if distributed or any(o is not None for o in (coordinator, num_processes, process_id)):
         devices.initialize(coordinator, num_processes, process_id)
+    if fresh and devices.is_main():
+        run_folder.discard_run(out)
+    if steps is None and resume:
+        steps = run_folder.recorded_steps(out)
     settings: dict[str, Any] = {} if max_edits is None else {"max_edits": max_edits}
     learn_model(
         x,
         conditions,
-        num_steps=steps,
-        q0=q0,
+        num_steps=STEPS if steps is None else steps,
+        q0=q0.value,
         batch_size=batch_size,
+        num_trajectories=num_trajectories,
+        f_hidden=listed(f_hidden, "--f-hidden"),
+        q0_hidden=listed(q0_hidden, "--q0-hidden"),
+        q_hidden=listed(q_hidden, "--q-hidden"),
+        optimizer_f=optimizer_f.value,
+        learning_rate_f=learning_rate_f,
+        learning_rate_q=learning_rate_q,
+        decay_steps=decay_steps,
         seed=seed,
         folder=out,
         resume=resume,
         checkpoint_every=checkpoint_every,
+        log_every=log_every,
         **settings,
     )
     if devices.is_main():
@@ -59,37 +125,45 @@ def learn(
 
 
 def sample(
-    model: Annotated[Path, typer.Argument(help="A model file, or the folder of its run.")],
-    out: Annotated[Path, typer.Option(help="Where to write the draws: .npy or .csv.")],
-    n: Annotated[int, typer.Option("--n", "-n", help="Number of draws.")] = 1000,
-    z: Annotated[Path | None, typer.Option(help="Conditions, a row per draw: .npy, .csv")] = None,
-    sweeps: Annotated[int, typer.Option(help="Gibbs sweeps after the search; 0: q alone.")] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    model: ModelPath,
+    out: Annotated[Path, Option(help="Where to write the draws: .npy or .csv.")],
+    n: Annotated[int, Option("--n", "-n", min=1, help="Number of draws.")] = 1000,
+    z: Conditions = None,
+    sweeps: Annotated[int, Option(min=0, help="Gibbs sweeps after the search; 0: q alone.")] = 1,
+    seed: Seed = 0,
 ) -> None:
-    """Draw from a learned model."""
-    from aloex.learning import load
-
-    require(out.suffix in (".npy", ".csv"), f"--out must end in .npy or .csv, got {out}")
-    learned = load(model / "model.safetensors" if model.is_dir() else model)
-    x = learned.sample(n, z=None if z is None else read_table(z), seed=seed, num_sweeps=sweeps)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    if out.suffix == ".npy":
-        np.save(out, x)
-    else:
-        np.savetxt(out, x, fmt="%d", delimiter=",")
+    """Draw from a learned model, or from a run's last checkpoint if it has no model yet."""
+    require_table_name(out, "--out")
+    learned = _load(model)
+    conditions = None if z is None else read_table(z)
+    write_table(out, learned.sample(n, z=conditions, seed=seed, num_sweeps=sweeps))
     print(f"{n} draws: {out}")
 
 
-def read_table(path: Path) -> np.ndarray:
-    """The table in a .npy or .csv file, or an `InputError` that says what is wrong with it."""
-    require(path.suffix in (".npy", ".csv"), f"{path} must be a .npy or .csv file")
-    try:
-        if path.suffix == ".npy":
-            return np.load(path, allow_pickle=False)
-        require(path.stat().st_size > 0, f"{path} is empty")
-        table = np.loadtxt(path, delimiter=",", ndmin=2)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}; check the path") from None
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as a table of numbers: {error}") from None
-    return table.astype(np.int64) if np.all(table == np.round(table)) else table
+def score(
+    model: ModelPath,
+    data: Annotated[Path, Argument(help="Integers [examples, sites]: .npy or .csv.")],
+    out: Annotated[Path, Option(help="Where to write a number per example: .npy or .csv.")],
+    z: Conditions = None,
+) -> None:
+    """Give each example its energy f: log p(x) up to a constant, so higher is likelier."""
+    require_table_name(out, "--out")
+    learned, x = _load(model), read_table(data)
+    energies = learned.energy(x, None if z is None else read_table(z))
+    write_table(out, energies)
+    print(f"{len(energies)} energies, mean {energies.mean():.4f}: {out}")
+
+
+def _load(path: Path) -> "Model":
+    """The model of a file or of a run's folder."""
+    require_extra("learn")
+    from aloex.learning import load
+    from aloex.learning.from_run import load_checkpoint
+
+    if not path.is_dir():
+        return load(path)
+    if (path / "model.safetensors").exists():
+        return load(path / "model.safetensors")
+    learned, step = load_checkpoint(path)
+    print(f"no model yet in {path}: using its checkpoint of step {step}", file=sys.stderr)
+    return learned

@@ -1,5 +1,6 @@
 """The `aloex` command: its parts joined, and errors told as one clear line."""
 
+import signal
 import sys
 from typing import NoReturn
 
@@ -7,6 +8,7 @@ import typer
 
 from aloex.base.errors import AloexError, Stopped
 from aloex.base.extras import explain_missing
+from aloex.base.files import explain_os_error
 from aloex.cli import core, demo, synthetic
 from aloex.cli.fill import fill, programs
 from aloex.cli.fuzz import commands as fuzz
@@ -21,6 +23,7 @@ app = typer.Typer(
 )
 app.command("learn")(core.learn)
 app.command("sample")(core.sample)
+app.command("score")(core.score)
 app.command("demo")(demo.demo)
 app.add_typer(synthetic.app, name="synthetic")
 app.add_typer(fuzz.app, name="fuzz")
@@ -34,23 +37,28 @@ def main() -> None:
 
 
 def run(app: typer.Typer) -> None:
-    """Run a command; a user's mistake is one line and exit status 2, an interruption is 130."""
+    """Run a command. A user's mistake is one line and exit status 2.
+
+    What a signal stopped exits as if the signal had ended it: 130 for SIGINT, 143 for SIGTERM.
+    """
     try:
         app()
-    except Stopped:
-        sys.exit(130)  # it has said where it stopped and how to go on
+    except Stopped as stopped:  # it has said where it stopped and how to go on
+        sys.exit(0 if stopped.number is None else 128 + stopped.number)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(128 + signal.SIGINT)
     except AloexError as error:
-        _fail(error)
+        _fail(str(error))
     except ModuleNotFoundError as error:
         missing = explain_missing(error)
         if missing is None:
             raise
-        _fail(missing)
+        _fail(str(missing))
+    except OSError as error:
+        _fail(explain_os_error(error))
 
 
-def _fail(error: Exception) -> NoReturn:
-    print(f"error: {error}", file=sys.stderr)
+def _fail(message: str) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr)
     sys.exit(2)

@@ -3,6 +3,7 @@
 from aloex.base.errors import Stopped
 from aloex.learning.aloe import ALOE
 from aloex.learning.batched import Batched
+from aloex.learning.batches import HostBatches
 from aloex.learning.config import Config, build_learner, build_networks, first_state
 from aloex.learning.fit import fit
 from aloex.learning.model import Model, learn, load
@@ -13,6 +14,7 @@ __all__ = [
     "ALOE",
     "Batched",
     "Config",
+    "HostBatches",
     "Model",
     "RunFolder",
     "Stopped",

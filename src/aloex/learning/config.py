@@ -5,12 +5,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Key
 
 from aloex.base.errors import require
 from aloex.energies import MLP
 from aloex.kernels import Gibbs
-from aloex.learning.aloe import ALOE, State
+from aloex.learning.aloe import ALOE, ALOEState
 from aloex.learning.updates import clipped_adam, clipped_muon
 from aloex.proposals import Inverse
 from aloex.samplers import (
@@ -44,14 +45,14 @@ class Config:
     bfloat16: bool = False  # activations of the MLP q0, for an accelerator
     q_hidden: tuple[int, ...] = (256, 256)  # of the editor and of the stop policy
     max_edits: int = 16
-    max_stop: float = 0.95  # bound on the probability to stop a search; see `Stop`
-    stop_prob: float = 0.5  # of the inverse proposal
+    max_stop_prob: float = 0.95  # bound on the probability that a search stops; see `Stop`
+    walk_stop_prob: float = 0.5  # with which a walk of the inverse proposal ends at each step
     repeats: bool = True  # whether the inverse proposal may change a site twice
     num_trajectories: int = 10
     num_power_steps: int = 1
     num_f_steps: int = 1  # steps of f to one of q; see `ALOE`
     num_data: int = 1  # examples of data to each negative; see `ALOE`
-    num_sweeps: int = 1
+    num_sweeps: int = 1  # of Gibbs, from a draw of q to a negative: `num_kernel_steps` of `ALOE`
     persistence: int = 1  # kernel steps that a draw of q lives for; see `ALOE`
     resample: bool = False  # draws of q by their importance weights; see `ALOE`
     optimizer_f: str = "adam"  # or "muon", which learns f in fewer steps; see `clipped_muon`
@@ -78,7 +79,10 @@ class Config:
             self.q0 != "rnn" or len(self.q0_hidden) == 1,
             f"q0='rnn' is one LSTM: q0_hidden must be a single size, got {self.q0_hidden}",
         )
-        require(0 < self.max_stop <= 1, f"max_stop must be in (0, 1], got {self.max_stop}")
+        require(
+            0 < self.max_stop_prob <= 1,
+            f"max_stop_prob must be in (0, 1], got {self.max_stop_prob}",
+        )
         for name in ("learning_rate_f", "learning_rate_q", "q0_head"):
             value = getattr(self, name)
             require(value > 0, f"{name} must be positive, got {value}")
@@ -109,7 +113,7 @@ def build_learner(config: Config) -> ALOE:
         Inverse(
             space=config.space,
             max_edits=config.max_edits,
-            stop_prob=config.stop_prob,
+            walk_stop_prob=config.walk_stop_prob,
             repeats=config.repeats,
         ),
         num_trajectories=config.num_trajectories,
@@ -125,11 +129,22 @@ def build_learner(config: Config) -> ALOE:
     )
 
 
-def first_state(config: Config, key: Key[Array, ""]) -> State:
-    """The state before the first step, with fresh networks and chains anywhere in the space."""
+def first_state(
+    config: Config, key: Key[Array, ""], z: np.ndarray | Array | None = None
+) -> ALOEState:
+    """The state before the first step, with fresh networks and chains anywhere in the space.
+
+    Chains that persist take their conditions from rows of z [n, cond], those of the data.
+    """
+    learner, networks = build_learner(config), build_networks(config, key)
+    if config.persistence == 1:
+        return learner.init(*networks)
     keys = jax.random.split(jax.random.fold_in(key, 0), config.batch_size)
-    chains = jax.vmap(config.space.sample)(keys) if config.persistence > 1 else None
-    return build_learner(config).init(*build_networks(config, key), chains)
+    chains = jax.vmap(config.space.sample)(keys)
+    if z is None:
+        return learner.init(*networks, chains)
+    rows = jax.random.randint(jax.random.fold_in(key, 1), (config.batch_size,), 0, len(z))
+    return learner.init(*networks, chains, jnp.asarray(z[np.asarray(rows)]))
 
 
 def build_networks(config: Config, key: Key[Array, ""]) -> tuple[MLP, LocalSearch]:
@@ -148,7 +163,7 @@ def build_networks(config: Config, key: Key[Array, ""]) -> tuple[MLP, LocalSearc
         space,
         hidden=config.q_hidden,
         cond_dim=cond_dim,
-        max_prob=config.max_stop,
+        max_stop_prob=config.max_stop_prob,
         key=key_stop,
     )
     return f, LocalSearch(q0, editor, stop, config.max_edits)

@@ -1,31 +1,33 @@
-"""The training loop: any learner with a `step`, on all devices, with checkpoints.
+"""The training loop: any learner with a `step`, any source of data, on all devices, resumable.
 
 Step i is a function of the state, the seed and i alone: its batch is drawn inside the compiled
-program with a key folded from (seed, i). Steps run in chunks that end where there is something to
-log or to save. The chunk's length is an argument of one compiled loop, not part of the program, so
-where chunks end changes no bit of the result, and a resumed run equals one that never stopped.
+program with a key folded from (seed, i), or made by the host for step i. So where the loop pauses
+to log, to save or to look for signals changes no bit of the result, and a resumed run equals one
+that never stopped.
 """
 
-import hashlib
+import operator
 import os
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh
-from jaxtyping import Array, PyTree
+from jaxtyping import PyTree
 
-from aloex.base.errors import NonFiniteLossError, Stopped, require
+from aloex.base.errors import InputError, NonFiniteLossError, Stopped, require
 from aloex.base.progress import Progress
 from aloex.base.signals import StopSignals
+from aloex.learning.batches import HostBatches, batches_of_table
+from aloex.learning.chunks import DeviceRunner, Done, HostRunner, Runner, Task
 from aloex.learning.learner import Learner
+from aloex.learning.tables import check_data, fingerprint
 from aloex.runs import devices
-from aloex.runs.run_folder import RunFolder, open_run
-from aloex.spaces import check_table
+from aloex.runs.run_folder import RunFolder, open_run, recorded_steps
+
+TIME_IS_UP = 1  # beside the numbers of SIGINT and SIGTERM, why a run stops
 
 
 def fit(
@@ -35,13 +37,14 @@ def fit(
     z: Any = None,
     *,
     seed: int = 0,
-    num_steps: int,
+    num_steps: int | None = None,
     batch_size: int = 128,
     folder: str | os.PathLike | None = None,
     resume: bool = False,
     config: dict[str, Any] | None = None,
     checkpoint_every: int = 1000,
     log_every: int = 50,
+    max_seconds: float | None = None,
     progress: bool = True,
     on_log: Callable[[dict[str, Any]], None] | None = None,
     how_to_resume: str = "go on with --resume (resume=True in Python)",
@@ -50,108 +53,138 @@ def fit(
 
     Args:
         state: where to begin (`learner.init(...)`); it is copied, not used up.
-        x, z: data [n, d] and, if the learner is conditional, conditions [n, c]. Or x is a stream
-            of data that never repeats: a function of a key and of the batch's size that gives x, or
-            x and z.
+        x, z: data [n, d] and, if the learner is conditional, conditions [n, c]; a memory-mapped
+            table (`np.load(path, mmap_mode="r")`) stays on the disk. Or x is a stream of data that
+            never repeats: a function of a key and of the batch's size that gives x, or x and z. Or
+            x is `HostBatches`, which the host makes.
+        num_steps: the length of the run; None takes that of the run that is resumed.
         folder: where to keep config, metrics and checkpoints (see `run_folder`).
-        resume: go on with the run in `folder`.
+        resume: go on with the run in `folder`; where there is none, start it.
         config: JSON values to record there; on resuming they must be the same.
+        max_seconds: when to save and stop.
         on_log: called with every row of metrics: `step`, the means of the learner's infos over
-            the steps since the row before, and the `seconds` those steps took.
+            the steps since the row before, and the `seconds` those steps took (of which
+            `waited` for batches of the host).
         how_to_resume: advice for the user who stops the run.
 
     Raises:
-        Stopped: after SIGINT or SIGTERM the chunk is finished and saved first. A second SIGINT
-            interrupts at once. Neither happens outside the main thread.
+        Stopped: after SIGINT or SIGTERM, or `max_seconds`, the steps that run are finished and
+            saved first. A second SIGINT interrupts at once. Neither signal is noticed outside the
+            main thread.
         NonFiniteLossError: a quantity or the state is no longer finite; nothing of it is saved.
     """
-    stream = x if callable(x) else None
-    x, z = (None, None) if stream else _check_data(x, z)
-    _check_settings(seed, num_steps, batch_size, checkpoint_every, log_every)
     require(folder is not None or not resume, "resume=True needs the folder of the run to resume")
+    if num_steps is None and resume and folder is not None:
+        num_steps = recorded_steps(folder)
+    require(num_steps is not None, "num_steps must be given: there is no run to take it from")
+    numbers = {"num_steps": num_steps, "seed": seed, "batch_size": batch_size}
+    numbers |= {"checkpoint_every": checkpoint_every, "log_every": log_every}
+    num_steps, seed, batch_size, checkpoint_every, log_every = _check_numbers(numbers)
+    config = {**(config or {}), "num_steps": num_steps, "batch_size": batch_size}
+    if not (callable(x) or isinstance(x, HostBatches)):
+        x, z = check_data(x, z)
+        if folder is not None:
+            config["data"] = fingerprint(x, z)
+        if isinstance(x, np.memmap):
+            x = batches_of_table(x, z, seed=seed, batch_size=batch_size)
     mesh = devices.mesh(batch_size) if hasattr(learner, "step_on_shard") else None
-    state, run, step = devices.place(state, None), None, 0
-    if folder is not None:
-        config = {**(config or {}), "num_steps": num_steps, "batch_size": batch_size}
-        if not stream:
-            config["data"] = _fingerprint(x, z)
-        run, state, step = open_run(folder, resume, state, config, seed)
-    data = stream or devices.place((x, z), mesh)
-    task = _Task(learner, mesh, np.array(seed, np.uint32), data, batch_size, log_every)
-    state = devices.place(state, mesh)
+    task = Task(learner, mesh, np.array(seed, np.uint32), batch_size, max_steps=log_every)
+    state, run, step = devices.put_on_devices(state, None), None, 0
 
-    with StopSignals() as signals, Progress(step, num_steps, progress and devices.is_main()) as bar:
-        while step < num_steps:
-            start, first = time.monotonic(), step
-            step = min(_next(step, log_every), _next(step, checkpoint_every), num_steps)
-            bounds = np.array([first, step], np.int32)
-            state, infos, finite = _run_chunk((task, bounds), state)
-            row = _summary(first, step, infos, bool(finite), run)
-            row["seconds"] = round(time.monotonic() - start, 3)
-            bar.update(row)
-            if on_log is not None and devices.is_main():
-                on_log(row)
-            stop = devices.any_process(signals.received) and step < num_steps
-            if run is not None:
-                run.append_metrics([row])  # before the checkpoint, which must not outrun the record
-                if step % checkpoint_every == 0 or step == num_steps or stop:
-                    run.save_checkpoint(step, state)
-            if stop:
-                message = f"stopped at step {step} of {num_steps}; " + _advice(run, how_to_resume)
-                if devices.is_main():
-                    bar.say(message)
-                raise Stopped(message, step, devices.place(state, None))
-    return devices.place(state, None)
+    with ExitStack() as stack:
+        if folder is not None:
+            opened = open_run(folder, resume, state, config, seed)
+            run, state, step = stack.enter_context(opened)
+        if isinstance(x, HostBatches):
+            runner: Runner = HostRunner(task, stack.enter_context(x.start(step)))
+        else:
+            data = x if callable(x) else devices.put_on_devices((x, z), mesh)
+            runner = DeviceRunner(task._replace(data=data))
+        bar = Progress(step, num_steps, progress and devices.is_main())
+        loop = _Loop(
+            runner=runner,
+            run=run,
+            bar=stack.enter_context(bar),
+            num_steps=num_steps,
+            checkpoint_every=checkpoint_every,
+            log_every=log_every,
+            deadline=float("inf") if max_seconds is None else time.monotonic() + max_seconds,
+            on_log=on_log,
+            how_to_resume=how_to_resume,
+        )
+        state = loop.run_from(step, devices.put_on_devices(state, mesh))
+    return devices.put_on_devices(state, None)
 
 
-class _Task(NamedTuple):
-    """What stays the same from chunk to chunk."""
+@dataclass
+class _Loop:
+    """Runs steps, and between them logs, saves and looks for signals."""
 
-    learner: Any
-    mesh: Mesh | None
-    seed: np.ndarray
-    data: tuple[Array, Array | None] | Callable[..., Any]
-    batch_size: int
-    max_steps: int
+    runner: Runner
+    run: RunFolder | None
+    bar: Progress
+    num_steps: int
+    checkpoint_every: int
+    log_every: int
+    deadline: float
+    on_log: Callable[[dict[str, Any]], None] | None
+    how_to_resume: str
 
-    def batch(self, key) -> tuple[Array, Array | None]:
-        """x and z of one step."""
-        if callable(self.data):
-            drawn = self.data(key, self.batch_size)
-            return drawn if isinstance(drawn, tuple) else (drawn, None)
-        rows = jax.random.randint(key, (self.batch_size,), 0, len(self.data[0]))
-        return jax.tree.map(lambda column: column[rows], self.data)
+    def __post_init__(self):
+        self.signals = StopSignals(on_first=self._say_stopping)
+
+    def run_from(self, step: int, state: PyTree) -> PyTree:
+        """The state after the last step."""
+        with self.signals:
+            while step < self.num_steps:
+                start, first = time.monotonic(), step
+                nexts = _next(step, self.log_every), _next(step, self.checkpoint_every)
+                last = min(*nexts, self.num_steps)
+                done = self.runner.run(first, last, state, lambda: self._why_stop() > 0)
+                state, step = done.state, done.step
+                self._log(first, done, time.monotonic() - start)
+                why = devices.highest(self._why_stop()) if step < self.num_steps else 0
+                if self.run is not None:
+                    is_due = step % self.checkpoint_every == 0 or step == self.num_steps
+                    if is_due or why:
+                        self.run.checkpoints.save(step, state)
+                if why:
+                    raise self._stopped(step, state, why)
+        return state
+
+    def _why_stop(self) -> int:
+        """The number of the signal that came, or TIME_IS_UP, or 0."""
+        return self.signals.number or (TIME_IS_UP if time.monotonic() >= self.deadline else 0)
+
+    def _log(self, first: int, done: Done, seconds: float) -> None:
+        row = _summary(first, done, self.run)
+        if done.waited is not None:
+            row["waited"] = round(done.waited, 3)
+        row["seconds"] = round(seconds, 3)
+        self.bar.update(row)
+        if self.on_log is not None and devices.is_main():
+            self.on_log(row)
+        if self.run is not None:  # before the checkpoint, which must not outrun the record
+            self.run.append_metrics([row])
+
+    def _say_stopping(self) -> None:
+        if devices.is_main():
+            self.bar.say("stopping after the steps that run now; Ctrl-C again stops without saving")
+
+    def _stopped(self, step: int, state: PyTree, why: int) -> Stopped:
+        advice = "there is no folder, so nothing was saved"
+        if self.run is not None:
+            advice = f"{self.how_to_resume} in the folder {self.run.path}"
+        message = f"stopped at step {step} of {self.num_steps}; {advice}"
+        if devices.is_main():
+            self.bar.say(message)
+        number = None if why == TIME_IS_UP else why
+        return Stopped(message, step, devices.put_on_devices(state, None), number)
 
 
-@eqx.filter_jit(donate="all-except-first")
-def _run_chunk(fixed, state):
-    """The state after steps bounds[0]..bounds[1] - 1, all their infos, and whether it is finite."""
-    task, bounds = fixed
-    step = devices.sharded_step(task.learner, task.mesh)
-    arrays, static = eqx.partition(state, eqx.is_array)
-
-    def one(i, arrays):
-        key = jax.random.fold_in(jax.random.key(task.seed), i)
-        key_batch, key_step = jax.random.split(key)
-        state, info = step(key_step, eqx.combine(arrays, static), *task.batch(key_batch))
-        return eqx.filter(state, eqx.is_array), info
-
-    def body(i, carry):
-        arrays, infos = carry
-        arrays, info = one(i, arrays)
-        return arrays, jax.tree.map(lambda a, b: a.at[i - bounds[0]].set(b), infos, info)
-
-    _, shapes = jax.eval_shape(one, bounds[0], arrays)
-    infos = jax.tree.map(lambda s: jnp.zeros((task.max_steps, *s.shape), s.dtype), shapes)
-    arrays, infos = jax.lax.fori_loop(bounds[0], bounds[1], body, (arrays, infos))
-    floats = jax.tree.leaves(eqx.filter(arrays, eqx.is_inexact_array))
-    finite = jnp.all(jnp.array([jnp.all(jnp.isfinite(a)) for a in floats]))
-    return eqx.combine(arrays, static), infos, finite
-
-
-def _summary(first: int, last: int, infos: Any, finite: bool, run: RunFolder | None) -> dict:
-    """The means over a chunk, or a `NonFiniteLossError`. A number per problem makes a list."""
-    columns = {name: np.asarray(c)[: last - first] for name, c in infos._asdict().items()}
+def _summary(first: int, done: Done, run: RunFolder | None) -> dict[str, Any]:
+    """The means over some steps, or a `NonFiniteLossError`. A number per problem makes a list."""
+    columns = done.infos
     bad = np.array([~np.isfinite(c).reshape(len(c), -1).all(axis=1) for c in columns.values()])
     if bad.any():
         step = int(bad.any(axis=0).argmax())
@@ -159,26 +192,21 @@ def _summary(first: int, last: int, infos: Any, finite: bool, run: RunFolder | N
         raise NonFiniteLossError(
             f"{name} became {columns[name][step]} at step {first + step + 1}; {_last_good(run)}"
         )
-    if not finite:
+    if not done.finite:
         raise NonFiniteLossError(
-            f"a parameter became NaN or infinite in steps {first + 1} to {last}, while the "
+            f"a parameter became NaN or infinite in steps {first + 1} to {done.step}, while the "
             f"losses were still finite; {_last_good(run)}"
         )
-    return {"step": last, **{name: np.mean(c, axis=0).tolist() for name, c in columns.items()}}
+    means = {name: np.mean(c, axis=0).tolist() for name, c in columns.items()}
+    return {"step": done.step, **means}
 
 
 def _last_good(run: RunFolder | None) -> str:
     advice = "try a smaller learning rate"
-    step = None if run is None else run.latest_step()
+    step = None if run is None else run.checkpoints.latest()
     if run is None or step is None:
         return f"no checkpoint was saved before; {advice}"
-    return f"the last good checkpoint is {run.checkpoint(step)}; {advice}"
-
-
-def _advice(run: RunFolder | None, how_to_resume: str) -> str:
-    if run is None:
-        return "there is no folder, so nothing was saved"
-    return f"{how_to_resume} in the folder {run.path}"
+    return f"the last good checkpoint is {run.checkpoints.folder(step)}; {advice}"
 
 
 def _next(step: int, every: int) -> int:
@@ -186,32 +214,19 @@ def _next(step: int, every: int) -> int:
     return (step // every + 1) * every
 
 
-def _fingerprint(x: np.ndarray, z: np.ndarray | None) -> str:
-    """Tells one data set from another, so that a run is not resumed on other data."""
-    parts = [a for a in (x, z) if a is not None]
-    text = b"".join(repr(a.shape).encode() + np.ascontiguousarray(a).tobytes() for a in parts)
-    return hashlib.sha256(text).hexdigest()[:16]
-
-
-def _check_data(x: Any, z: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    x = check_table(x, "x")
-    if z is None:
-        return x.astype(np.int32), None
-    z = np.asarray(z)
-    require(
-        z.ndim >= 1 and z.shape[0] == x.shape[0],
-        f"x and z must have as many rows, got shapes {x.shape} and {z.shape}",
-    )
-    return x.astype(np.int32), z
-
-
-def _check_settings(seed, num_steps, batch_size, checkpoint_every, log_every) -> None:
-    require(0 <= seed < 2**32, f"seed must be in 0..2^32 - 1, got {seed}")
-    require(num_steps >= 0, f"num_steps must not be negative, got {num_steps}")
-    at_least_one = {
-        "batch_size": batch_size,
-        "checkpoint_every": checkpoint_every,
-        "log_every": log_every,
-    }
-    for name, value in at_least_one.items():
-        require(value >= 1, f"{name} must be at least 1, got {value}")
+def _check_numbers(numbers: dict[str, Any]) -> list[int]:
+    """The settings as Python's integers, or an `InputError`."""
+    found = []
+    for name, value in numbers.items():
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise InputError(f"{name} must be a whole number, got {value!r}") from None
+        if name == "seed":
+            require(0 <= number < 2**32, f"seed must be in 0..2^32 - 1, got {number}")
+        elif name == "num_steps":
+            require(number >= 0, f"num_steps must not be negative, got {number}")
+        else:
+            require(number >= 1, f"{name} must be at least 1, got {number}")
+        found.append(number)
+    return found

@@ -3,13 +3,15 @@
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Int, Key
 
 from aloex.base.errors import require
+
+Rows = TypeVar("Rows")  # a tree of arrays whose first axis is that of the batch
 
 
 @runtime_checkable
@@ -68,3 +70,24 @@ def check_num_data(num_data: int, x: Array) -> None:
         f"with num_data={num_data} a batch must hold a multiple of {num_data} examples, got "
         f"{x.shape[0]}",
     )
+
+
+def split_keys(keys: Key[Array, " rows"]) -> tuple[Key[Array, " rows"], Key[Array, " rows"]]:
+    """Two keys of each."""
+    pairs = jax.vmap(jax.random.split)(keys)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def shard(rows: Rows, axis: str | None) -> Rows:
+    """This device's part of rows that all devices hold."""
+    if axis is None:
+        return rows
+    own = lambda a: a.reshape(jax.lax.axis_size(axis), -1, *a.shape[1:])[jax.lax.axis_index(axis)]
+    return jax.tree.map(own, rows)
+
+
+def gather(rows: Rows, axis: str | None) -> Rows:
+    """The rows of all devices: the inverse of `shard`."""
+    if axis is None:
+        return rows
+    return jax.tree.map(lambda a: jax.lax.all_gather(a, axis, tiled=True), rows)

@@ -141,7 +141,7 @@ def learn(
     x = config.space.check(x, "x")
     state = fit(
         build_learner(config),
-        first_state(config, jax.random.fold_in(jax.random.key(seed), INIT)),
+        first_state(config, jax.random.fold_in(jax.random.key(seed), INIT), z),
         x,
         z,
         seed=seed,

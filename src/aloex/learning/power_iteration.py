@@ -9,8 +9,9 @@ The paper's Eq. monte_carlo_grad leaves s_x out of the normalising sum; as print
 length shrinks with N. tests/learning/test_power_iteration.py decides the matter by enumeration.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
@@ -19,11 +20,19 @@ from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
 from aloex.samplers.local_search import score
 from aloex.trajectory import BufferSizes, Trajectory
+from aloex.weights import effective_sample_size, log_mean_exp
+
+
+@runtime_checkable
+class Following(Protocol):
+    """A proposal that depends on the search that is being trained."""
+
+    def following(self, q: LocalSearch) -> Proposal: ...
 
 
 class QInfo(NamedTuple):
     log_q: Float[Array, ""]  # mean importance estimate of log q(x): low, exact as N grows
-    ess: Float[Array, ""]  # mean effective number of trajectories, 1..N
+    effective_sample_size: Float[Array, ""]  # mean effective number of trajectories, 1..N
     dropped_fraction: Float[Array, ""]  # share of the trajectories that found no room
 
 
@@ -43,11 +52,23 @@ def surrogate(
     # Over the targets with a trajectory left; all of them, but for an overflow.
     found = fits.any(axis=1)
     info = QInfo(
-        log_q=jnp.mean(jax.nn.logsumexp(log_w, axis=1), where=found) - jnp.log(log_s.shape[1]),
-        ess=jnp.mean(1 / jnp.sum(weights**2, axis=1), where=found),
+        log_q=jnp.mean(log_mean_exp(log_w), where=found),
+        effective_sample_size=jnp.mean(effective_sample_size(log_w), where=found),
         dropped_fraction=jnp.mean(~fits, dtype=log_q.dtype),
     )
     return loss, info
+
+
+def follow(proposal: Proposal, q: LocalSearch) -> Proposal:
+    """The proposal for the q of this moment, to which no gradient goes through it.
+
+    A proposal that starts at draws of q0 (Eq. short_proposal) has a method `following(q)`; others,
+    which do not depend on q, are returned as they are.
+    """
+    if not isinstance(proposal, Following):
+        return proposal
+    trained, fixed = eqx.partition(q, eqx.is_inexact_array)
+    return proposal.following(eqx.combine(jax.lax.stop_gradient(trained), fixed))
 
 
 def q_loss(
@@ -60,6 +81,7 @@ def q_loss(
     num_trajectories: int,
 ) -> tuple[Float[Array, ""], QInfo]:
     """The surrogate with N fresh trajectories for each x."""
+    proposal = follow(proposal, q)
     draw = lambda key, x, z: proposal.sample_many(key, x, z, num_trajectories)
     trajectories, log_s = jax.lax.optimization_barrier(jax.vmap(draw)(keys, x, z))
     sizes = proposal.buffer_sizes(x.shape[0], num_trajectories)

@@ -12,9 +12,24 @@ from aloex.base.errors import require
 from aloex.cursor import Energy
 
 
-def mle_loss(f: Energy, x, x_neg, z=None) -> tuple[Float[Array, ""], tuple[Array, Array]]:
-    """Minus the likelihood's slope: its gradient is -E_data[grad f] + E_neg[grad f] (Eq. mle)."""
-    f_data, f_neg = (jnp.mean(jax.vmap(f)(batch, z)) for batch in (x, x_neg))
+def mle_loss(
+    f: Energy,
+    x: Int[Array, "data dim"],
+    x_neg: Int[Array, "negatives dim"],
+    z: Array | None = None,
+    z_neg: Array | None = None,
+) -> tuple[Float[Array, ""], tuple[Float[Array, ""], Float[Array, ""]]]:
+    """Minus the likelihood's slope: its gradient is -E_data[grad f] + E_neg[grad f] (Eq. mle).
+
+    Args:
+        x, z: data and their conditions.
+        x_neg, z_neg: negatives and theirs, which are z unless given.
+
+    Returns:
+        The loss, and the means of f over data and over negatives.
+    """
+    z_neg = z if z_neg is None else z_neg
+    f_data, f_neg = (jnp.mean(jax.vmap(f)(*rows)) for rows in ((x, z), (x_neg, z_neg)))
     return f_neg - f_data, (f_data, f_neg)
 
 

@@ -20,8 +20,8 @@ from jaxtyping import Array, Float, Int, Key
 from aloex.base.errors import require
 from aloex.cursor import Energy, Incremental
 from aloex.kernels import Gibbs, run
-from aloex.metrics.importance import LogZ, Tractable, Uniform, log_mean_exp
-from aloex.samplers import Factorized
+from aloex.metrics.importance import LogZ, Uniform, log_z_from_weights
+from aloex.samplers import Factorized, Tractable
 from aloex.spaces import Space, require_fixed_length
 
 Schedule = Callable[[np.ndarray], np.ndarray]  # b of times from 0 to 1
@@ -59,7 +59,7 @@ def forward(
     key_start, key_chains = jax.random.split(key)
     x = jax.vmap(lambda k: base.sample(k, z))(jax.random.split(key_start, num_chains))
     bs = temperatures(num_temperatures, schedule)
-    return log_mean_exp(log_weights(key_chains, x, f, space, z, base=base, bs=bs))
+    return log_z_from_weights(log_weights(key_chains, x, f, space, z, base=base, bs=bs))
 
 
 def reverse(
@@ -81,7 +81,7 @@ def reverse(
     x = jnp.asarray(space.check(np.asarray(x), "x"))
     base = Uniform(space) if base is None else base
     bs = temperatures(num_temperatures, schedule)[::-1]
-    minus = log_mean_exp(log_weights(key, x, f, space, z, base=base, bs=bs))
+    minus = log_z_from_weights(log_weights(key, x, f, space, z, base=base, bs=bs))
     return minus._replace(value=-minus.value)
 
 

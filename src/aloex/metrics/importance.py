@@ -6,7 +6,7 @@ misses a part of p_f may never show it.
 """
 
 import math
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,21 +16,15 @@ from jaxtyping import Array, Float, Int, Key
 from aloex.base.errors import require
 from aloex.cursor import Energy
 from aloex.metrics.mmd import Estimate, mean_and_error
+from aloex.samplers import Tractable
 from aloex.spaces import Space
-
-
-@runtime_checkable
-class Tractable(Protocol):
-    """What the estimates ask of a q: draws, and the probability of each."""
-
-    def sample(self, key: Key[Array, ""], z: Array | None = None) -> Array: ...
-    def log_prob(self, x: Array, z: Array | None = None) -> Array: ...
+from aloex.weights import effective_sample_size
 
 
 class LogZ(NamedTuple):
     value: Float[Array, ""]
     standard_error: Float[Array, ""]
-    ess: Float[Array, ""]  # effective sample size, (sum w)^2 / sum w^2
+    effective_sample_size: Float[Array, ""]  # of the weights, (sum w)^2 / sum w^2
 
 
 class Uniform(eqx.Module):
@@ -66,10 +60,10 @@ def _log_z(keys, f, q, z, batch_size: int) -> LogZ:
         x = q.sample(key, z)
         return f(x, z) - q.log_prob(x, z)
 
-    return log_mean_exp(jax.lax.map(log_weight, keys, batch_size=batch_size))
+    return log_z_from_weights(jax.lax.map(log_weight, keys, batch_size=batch_size))
 
 
-def log_mean_exp(
+def log_z_from_weights(
     log_weights: Float[Array, " n"],
     log_known: Float[Array, " n"] | None = None,
     *,
@@ -84,13 +78,13 @@ def log_mean_exp(
     """
     n = log_weights.shape[0]
     log_sum, log_sum_known = jax.nn.logsumexp(log_weights), math.log(n)
-    ess = jnp.exp(2 * log_sum - jax.nn.logsumexp(2 * log_weights))
     spread = n * jnp.exp(log_weights - log_sum)
     if log_known is not None:
         log_sum_known = jax.nn.logsumexp(log_known)
         spread -= n * jnp.exp(log_known - log_sum_known)
     variance = jnp.var(spread.reshape(num_strata, -1), axis=1, ddof=1)
-    return LogZ(log_sum - log_sum_known, jnp.sqrt(jnp.mean(variance) / n), ess)
+    error = jnp.sqrt(jnp.mean(variance) / n)
+    return LogZ(log_sum - log_sum_known, error, effective_sample_size(log_weights))
 
 
 def nll(

@@ -36,13 +36,16 @@ class Inverse(eqx.Module):
     editor: Any = None  # A'; None is uniform
     space: Space = eqx.field(static=True, kw_only=True)
     max_edits: int = eqx.field(static=True, kw_only=True)
-    stop_prob: float = eqx.field(static=True, kw_only=True, default=0.5)
+    walk_stop_prob: float = eqx.field(static=True, kw_only=True, default=0.5)
     repeats: bool = eqx.field(static=True, kw_only=True, default=True)
 
     def __check_init__(self):
         require_fixed_length(self.space, "Inverse")
         require(self.max_edits >= 0, f"max_edits must not be negative, got {self.max_edits}")
-        require(0 < self.stop_prob < 1, f"stop_prob must be in (0, 1), got {self.stop_prob}")
+        require(
+            0 < self.walk_stop_prob < 1,
+            f"walk_stop_prob must be in (0, 1), got {self.walk_stop_prob}",
+        )
         require(
             self.repeats or (self.max_edits <= self.space.dim and self.editor is None),
             f"repeats=False needs the uniform editor and max_edits <= {self.space.dim} sites, "
@@ -50,7 +53,7 @@ class Inverse(eqx.Module):
         )
 
     def _length_probs(self) -> np.ndarray:
-        probs = self.stop_prob * (1 - self.stop_prob) ** np.arange(self.max_edits + 1)
+        probs = self.walk_stop_prob * (1 - self.walk_stop_prob) ** np.arange(self.max_edits + 1)
         return probs / probs.sum()
 
     def _log_walk_probs(self) -> np.ndarray:

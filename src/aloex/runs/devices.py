@@ -18,6 +18,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from jaxtyping import PyTree
 
 from aloex.base.errors import InputError, require
+from aloex.runs.trees import from_numpy, to_numpy
 
 AXIS = "batch"
 REPLICATED, SPLIT = PartitionSpec(), PartitionSpec(AXIS)
@@ -38,6 +39,7 @@ def initialize(
     """
     if jax.distributed.is_initialized():
         return
+    _check_address(coordinator, num_processes, process_id)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     try:
         jax.distributed.initialize(coordinator, num_processes, process_id)
@@ -51,6 +53,31 @@ def initialize(
         raise InputError(
             f"cannot join the other processes: {error}; call initialize() before anything else"
         ) from error
+
+
+def _check_address(
+    coordinator: str | None, num_processes: int | None, process_id: int | None
+) -> None:
+    """Told here, because JAX waits for minutes for a coordinator that cannot be."""
+    if coordinator is None:
+        require(
+            num_processes is None and process_id is None,
+            f"num_processes={num_processes} and process_id={process_id} go with a coordinator; "
+            "give its host:port, too, or none of the three in a cluster that JAX knows",
+        )
+        return
+    host, _, port = coordinator.rpartition(":")
+    require(
+        host != "" and port.isdecimal() and 0 < int(port) < 2**16,
+        f"coordinator must be host:port, such as 10.0.0.1:1234, got {coordinator!r}",
+    )
+    for name, number, least in (("num_processes", num_processes, 1), ("process_id", process_id, 0)):
+        require(number is None or number >= least, f"{name} must be {least} or more, got {number}")
+    require(
+        num_processes is None or process_id is None or process_id < num_processes,
+        f"process_id counts from 0 and must be below num_processes={num_processes}, got "
+        f"{process_id}",
+    )
 
 
 def mesh(batch_size: int) -> Mesh | None:
@@ -93,7 +120,7 @@ def sharded_step(learner: Any, mesh: Mesh | None) -> Callable[..., tuple[Any, An
     return step
 
 
-def place(tree: PyTree, mesh: Mesh | None) -> PyTree:
+def put_on_devices(tree: PyTree, mesh: Mesh | None) -> PyTree:
     """A fresh copy of every array on each device of the mesh, or on the default device."""
 
     def put(leaf):
@@ -107,20 +134,6 @@ def place(tree: PyTree, mesh: Mesh | None) -> PyTree:
     return jax.tree.map(lambda a: put(a) if isinstance(a, jax.Array | np.ndarray) else a, tree)
 
 
-def to_numpy(leaf: Any) -> np.ndarray:
-    """An array's numbers, or a random key's bits."""
-    return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
-
-
-def from_numpy(data: Any, like: Any) -> Any:
-    """The inverse of `to_numpy`: the numbers again a random key if `like` is one."""
-    return jax.random.wrap_key_data(data, impl=jax.random.key_impl(like)) if _is_key(like) else data
-
-
-def _is_key(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
 def is_main() -> bool:
     """Whether this is the process that writes files and talks to the user."""
     return jax.process_index() == 0
@@ -132,8 +145,8 @@ def wait_for_all(where: str) -> None:
         multihost_utils.sync_global_devices(where)
 
 
-def any_process(flag: bool) -> bool:
-    """Whether the flag is set in any process: all get the same answer."""
+def highest(number: int) -> int:
+    """The highest number of all processes, each of which gives one: all get the same answer."""
     if jax.process_count() == 1:
-        return flag
-    return bool(multihost_utils.process_allgather(np.array(flag)).any())
+        return number
+    return int(multihost_utils.process_allgather(np.array(number)).max())

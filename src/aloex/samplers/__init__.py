@@ -2,6 +2,7 @@
 
 from aloex.samplers.autoregressive_mlp import AutoregressiveMLP
 from aloex.samplers.autoregressive_rnn import AutoregressiveRNN
+from aloex.samplers.base import Editor, StopPolicy, Tractable
 from aloex.samplers.editors import Flip, PositionValue
 from aloex.samplers.factorized import Factorized
 from aloex.samplers.local_search import LocalSearch
@@ -10,9 +11,12 @@ from aloex.samplers.stop import Stop
 __all__ = [
     "AutoregressiveMLP",
     "AutoregressiveRNN",
+    "Editor",
     "Factorized",
     "Flip",
     "LocalSearch",
     "PositionValue",
     "Stop",
+    "StopPolicy",
+    "Tractable",
 ]

@@ -7,7 +7,6 @@ probabilities add up to 1. The marginal q(x) of Eq. prob_q sums over all traject
 """
 
 from functools import partial
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -17,15 +16,16 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.nets import on_cpu
+from aloex.samplers.base import Editor, ScoresVariants, StopPolicy, Tractable
 from aloex.trajectory import BufferSizes, Trajectory, first_with_same_ending, pack, unpack
 
 
 class LocalSearch(eqx.Module):
     """q0, editor and stop policy joined; with max_edits = 0 it is q0 alone."""
 
-    q0: Any
-    editor: Any = None
-    stop: Any = None
+    q0: Tractable
+    editor: Editor | None = None
+    stop: StopPolicy | None = None
     max_edits: int = eqx.field(static=True, default=0)
 
     def __check_init__(self):
@@ -62,20 +62,27 @@ class LocalSearch(eqx.Module):
 
     def edit(self, key, x, num_edits, z) -> tuple[Int[Array, " dim"], Bool[Array, ""]]:
         """A draw of q_A, and whether q_stop ends the search before it, after `num_edits` edits."""
+        editor, stop = self.edits()
         key_stop, key_edit = jax.random.split(jax.random.fold_in(key, num_edits))
-        stopped = jax.random.bernoulli(key_stop, jax.nn.sigmoid(self.stop(x, z)))
-        return self.editor.sample(key_edit, x, z), stopped
+        stopped = jax.random.bernoulli(key_stop, jax.nn.sigmoid(stop(x, z)))
+        return editor.sample(key_edit, x, z), stopped
+
+    def edits(self) -> tuple[Editor, StopPolicy]:
+        """Editor and stop policy of a search that has them."""
+        assert self.editor is not None and self.stop is not None
+        return self.editor, self.stop
 
     def log_prob(self, trajectory: Trajectory, z: Array | None = None) -> Float[Array, ""]:
         """log q(x_0..x_t) of one trajectory, padding scored and masked: simple, not fast."""
         log_q = self.q0.log_prob(trajectory.first, z)
         if self.max_edits == 0:
             return log_q
+        editor, stop = self.edits()
         made = jnp.arange(self.max_edits) < trajectory.num_edits
         states = trajectory.x
-        log_edits = jax.vmap(lambda x, y: self.editor.log_prob(x, y, z))(states[:-1], states[1:])
-        log_go = log_sigmoid(-jax.vmap(lambda x: self.stop(x, z))(states[:-1]))
-        log_stop = log_sigmoid(self.stop(trajectory.last, z))
+        log_edits = jax.vmap(lambda x, y: editor.log_prob(x, y, z))(states[:-1], states[1:])
+        log_go = log_sigmoid(-jax.vmap(lambda x: stop(x, z))(states[:-1]))
+        log_stop = log_sigmoid(stop(trajectory.last, z))
         forced = trajectory.num_edits == self.max_edits
         steps = jnp.where(made, jnp.where(made, log_edits, 0) + log_go, 0)
         return log_q + steps.sum() + jnp.where(forced, 0, log_stop)
@@ -151,13 +158,13 @@ def score(
     first = jax.vmap(first_with_same_ending)(trajectories)
     log_edits, fits_edits = _score_edits(q, trajectories, first, z, sizes)
     log_q0, fits_start = _score_starts(q, x, trajectories, first, z, sizes)
-    log_stop = log_sigmoid(jax.vmap(q.stop)(x, z))[:, None]
+    log_stop = log_sigmoid(jax.vmap(q.edits()[1])(x, z))[:, None]
     fits = fits_edits & fits_start
     log_q = log_q0 + log_edits + jnp.where(t == q.max_edits, 0, log_stop)
     return jnp.where(fits, log_q, -jnp.inf), fits
 
 
-def _score_edits(q, trajectories: Trajectory, first, z, sizes: BufferSizes):
+def _score_edits(q: LocalSearch, trajectories: Trajectory, first, z, sizes: BufferSizes):
     """For every trajectory the sum over its edits of log (1 - q_stop) + log q_A."""
     num_targets, n, max_edits = *trajectories.num_edits.shape, q.max_edits
     # Edit m (counted from the end, 1..t) is the same in all trajectories that end alike there.
@@ -167,8 +174,9 @@ def _score_edits(q, trajectories: Trajectory, first, z, sizes: BufferSizes):
     place = trajectories.num_edits[target, j] - m - 1
     before, after = trajectories.x[target, j, place], trajectories.x[target, j, place + 1]
     z_rows = None if z is None else z[target]
-    log_go = log_sigmoid(-jax.vmap(q.stop)(before, z_rows))
-    log_edit = jnp.where(rows.live, jax.vmap(q.editor.log_prob)(before, after, z_rows), 0)
+    editor, stop = q.edits()
+    log_go = log_sigmoid(-jax.vmap(stop)(before, z_rows))
+    log_edit = jnp.where(rows.live, jax.vmap(editor.log_prob)(before, after, z_rows), 0)
     scored = unpack(log_edit + log_go, rows, (num_targets, n, max_edits))
     made = first < n
     shared = lambda a, fill: jnp.where(
@@ -177,7 +185,7 @@ def _score_edits(q, trajectories: Trajectory, first, z, sizes: BufferSizes):
     return shared(scored, 0).sum(axis=2), shared(rows.fits, True).all(axis=2)
 
 
-def _score_starts(q, x, trajectories: Trajectory, first, z, sizes: BufferSizes):
+def _score_starts(q: LocalSearch, x, trajectories: Trajectory, first, z, sizes: BufferSizes):
     """For every trajectory log q0(x_0)."""
     num_targets, n = trajectories.num_edits.shape
     t = trajectories.num_edits
@@ -189,7 +197,7 @@ def _score_starts(q, x, trajectories: Trajectory, first, z, sizes: BufferSizes):
     target, j = jnp.unravel_index(rows.entry, (num_targets, n))
     # A row left over repeats its target, which as a variant without changes needs no scoring.
     starts = jnp.where(rows.live[:, None], trajectories.first[target, j], x[target])
-    if hasattr(q.q0, "log_prob_near"):
+    if isinstance(q.q0, ScoresVariants):
         log_q0_x, log_q0, fits = q.q0.log_prob_near(x, starts, target, z, sizes.changed_before)
     else:
         both = jnp.concatenate([x, starts])

@@ -22,7 +22,7 @@ METHOD = "aloe"
 # steps: its MMD is that of data. A start of independent bits left it at 6e-4 after 4,000. A good
 # start needs few edits, so the bound on the probability to stop keeps them in sight.
 DEMO = {
-    "max_stop": 0.6,
+    "max_stop_prob": 0.6,
     "batch_size": 256,
     "persistence": 4,
     "resample": True,

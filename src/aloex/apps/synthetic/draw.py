@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from aloex.apps.synthetic import floor
+from aloex.apps.synthetic import density as data_density
 from aloex.apps.synthetic.data import BITS, DataSet
 from aloex.apps.synthetic.evaluate import FromQ, log_z_by_importance
 from aloex.trajectory import Trajectory
@@ -144,7 +144,7 @@ def learned_density(f: Any, name: str) -> np.ndarray:
 def true_density(name: str) -> np.ndarray:
     """The data's own density on the `pixels`."""
     at = pixels()
-    return at.mean(floor.density(name, at.xy))
+    return at.mean(data_density.density(name, at.xy))
 
 
 def top(name: str) -> float:

@@ -1,6 +1,6 @@
 """How good a trained model is: its NLL above the floor, and MMD of its samples against data.
 
-The data's own law is known (`floor.density`), which helps in two ways. NLL minus floor is
+The data's own law is known (`density`), which helps in two ways. NLL minus floor is
 estimated as log Z + E[log p_data(x) - f(x)] over fresh data: p_f is close to p_data, so the terms
 vary little and 10^5 of them give an error of 10^-4. And a mixture of p_data and the uniform law is
 a proposal that covers p_f: its weights, held against those of p_data whose mean is known, give log
@@ -20,16 +20,16 @@ from jaxtyping import Array, Float, Int, UInt
 
 from aloex import exact
 from aloex.apps.synthetic.data import DataSet, pack, unpack
-from aloex.apps.synthetic.floor import FLOOR, density
+from aloex.apps.synthetic.density import FLOOR, density
 from aloex.apps.synthetic.methods import SPACE
 from aloex.apps.synthetic.trained import Trained
 from aloex.kernels import Gibbs, run
-from aloex.learning.aloe import systematic
 from aloex.metrics import Estimate, LogZ, ais, exp_hamming, linear_hamming, repeated
-from aloex.metrics.importance import log_mean_exp
+from aloex.metrics.importance import log_z_from_weights
 from aloex.metrics.mmd import mean_and_error
 from aloex.nets import on_cpu
 from aloex.samplers import Factorized
+from aloex.weights import systematic
 
 NUM_DATA, NUM_PROPOSALS = 2**17, 2**18
 KERNELS = {"exp": exp_hamming, "linear": linear_hamming}
@@ -155,7 +155,7 @@ def nll(
     details = {
         "importance": by_weights.value,
         "importance_se": by_weights.standard_error,
-        "importance_ess": by_weights.ess / NUM_PROPOSALS,
+        "importance_ess": by_weights.effective_sample_size / NUM_PROPOSALS,
     }
     bracketed = not quick and (on_cpu() or trained.about.seed == 0)
     for side, bound in _bracket(f, name, draws)._asdict().items() if bracketed else ():
@@ -173,7 +173,7 @@ def log_z_by_importance(f: Any, name: str) -> tuple[LogZ, "Converged"]:
     drawn = proposals(name)
     log_w = _map(f, drawn.x) - drawn.log_mix
     log_known = drawn.log_p - drawn.log_mix
-    return log_mean_exp(log_w, log_known, num_strata=2), Converged(f, drawn.x, log_w)
+    return log_z_from_weights(log_w, log_known, num_strata=2), Converged(f, drawn.x, log_w)
 
 
 def _bracket(f: Any, name: str, converged: "Converged", num_chains: int = 64) -> ais.Bracket:

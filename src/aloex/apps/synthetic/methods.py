@@ -32,7 +32,7 @@ PAPER = Config(  # the paper's networks and settings
     q0_hidden=(512, 512, 256),
     q0_head=512,
     q_hidden=(512, 512),
-    max_stop=1.0,
+    max_stop_prob=1.0,
     repeats=False,
 )
 
@@ -70,7 +70,9 @@ class Settings:
 
 
 TUNED = {  # where the paper gives a grid, a point of it; the study's `tune` tries them all
-    "aloe-fac-edit": {"max_stop": 0.95},  # ours: without it some searches give up editing for good
+    "aloe-fac-edit": {
+        "max_stop_prob": 0.95
+    },  # ours: without it some searches give up editing for good
     "pcd": {"num_sweeps": 10, "restart": 0.05},
     "cd": {"num_sweeps": 10},
     "ade": {

@@ -7,9 +7,10 @@ from hypothesis import given
 from aloex.apps.fill.language import canonical, detokenize, run, tokenize
 from aloex.apps.fill.language.mask import state_after
 from aloex.apps.fill.networks.programs import codes, host
-from aloex.apps.fill.networks.train.feed import BUCKETS, Batcher, Feed
+from aloex.apps.fill.networks.train.feed import BUCKETS, Batcher
 from aloex.apps.fill.tasks.tasks import generate
 from aloex.base.errors import InputError
+from aloex.learning import HostBatches
 from programs import programs
 
 TEXTS = ("a,B-c 12", "Ab,,3--aB(", "xyz", "A1 b2-c3.d4 e5")
@@ -88,8 +89,8 @@ def test_anchors_are_the_gaps_of_p1():
 
 def test_batches_are_functions_of_seed_and_number():
     batcher = Batcher(64, seed=9, canonical=True, fewer=0.5).check()
-    with Feed(batcher, 3, num_threads=2) as feed:
-        taken = [feed.take() for _ in range(2)]
+    with HostBatches(batcher).start(3) as feed:
+        taken = [feed.take(step)[0] for step in (3, 4)]
     for number, batch in zip((3, 4), taken, strict=True):
         for one, other in zip(batch, batcher(number), strict=True):
             assert all((a == b).all() for a, b in zip(one[:3], other[:3], strict=True))

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from aloex.apps.fuzz.campaign.crashes import MAX_KEPT, Crashes
-from aloex.apps.fuzz.execute.executor import Executor, Failure, Status
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.inputs import ExitStatus, Failure
 
 INPUTS = [b"s", b"s again", b"a", b"r", b"e", b"o", b"h"]
 SAME = [[b"s", b"s again"], [b"a"], [b"r"], [b"e"], [b"o"], [b"h"]]  # bugs
@@ -61,4 +62,4 @@ def test_what_cannot_be_written_or_run_does_not_stop_it(tiny, failures, tmp_path
     assert crashes.num_lost == 1
     broken = Crashes(tmp_path / "crashes", replace(tiny, asan=tmp_path / "none"))
     assert broken.add(b"s", failures[0]).bug.startswith("SIGSEGV")
-    assert broken.add(b"?", Failure(0, Status.CRASH, 99, ())).signal == "signal 99"
+    assert broken.add(b"?", Failure(0, ExitStatus.CRASH, 99, ())).signal == "signal 99"

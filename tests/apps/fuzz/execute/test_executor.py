@@ -13,20 +13,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.execute.executor import Executor, Inputs, Outcomes, Status
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.inputs import ExitStatus, Inputs, Outcomes
+from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, InputError
 
 FAILING = {
-    b"s": (Status.CRASH, signal.SIGSEGV),
-    b"a": (Status.CRASH, signal.SIGABRT),
-    b"r": (Status.CRASH, signal.SIGSEGV),  # the stack overflows
-    b"e": (Status.CRASH, 0),  # it calls exit
-    b"h": (Status.HANG, 0),
-    b"z": (Status.HANG, 0),
-    b"o": (Status.OOM, 0),
-    b"b": (Status.OOM, 0),
-    b"k": (Status.OOM, signal.SIGKILL),  # as the kernel does when memory runs out
+    b"s": (ExitStatus.CRASH, signal.SIGSEGV),
+    b"a": (ExitStatus.CRASH, signal.SIGABRT),
+    b"r": (ExitStatus.CRASH, signal.SIGSEGV),  # the stack overflows
+    b"e": (ExitStatus.CRASH, 0),  # it calls exit
+    b"h": (ExitStatus.HANG, 0),
+    b"z": (ExitStatus.HANG, 0),
+    b"o": (ExitStatus.OOM, 0),
+    b"b": (ExitStatus.OOM, 0),
+    b"k": (ExitStatus.OOM, signal.SIGKILL),  # as the kernel does when memory runs out
 }
 
 
@@ -138,7 +139,7 @@ def test_verdicts_and_their_neighbours(tiny):
         if failure.signal != signal.SIGKILL:
             assert len(failure.frames) > 0
             assert len(outcomes.edges_of(failure.index)) == outcomes.num_edges[failure.index] > 0
-    well = np.flatnonzero(outcomes.status == Status.OK)
+    well = np.flatnonzero(outcomes.status == ExitStatus.OK)
     assert [mixed[i] for i in well] == good
     for i, j in enumerate(well):
         assert np.array_equal(alone.features_of(i), outcomes.features_of(int(j)))
@@ -213,8 +214,8 @@ def test_processes_end_with_python(tiny):
     """Even if it is killed in the middle of a batch."""
     program = (
         "from pathlib import Path; import sys\n"
-        "from aloex.apps.fuzz.execute.executor import Executor\n"
-        "from aloex.apps.fuzz.target.target import Target\n"
+        "from aloex.apps.fuzz.execute import Executor\n"
+        "from aloex.apps.fuzz.target import Target\n"
         "executor = Executor(Target.load(sys.argv[1]), workers=1, timeout=1000.0)\n"
         "print(executor._workers[0].process.pid, flush=True)\n"
         "executor.run([b'z'])\n"

@@ -7,8 +7,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.inputs.corpus import read_corpus
-from aloex.apps.fuzz.model.contexts import HOLE, REACH, WINDOW, Examples, context, hide, place
+from aloex.apps.fuzz.inputs import read_corpus
+from aloex.apps.fuzz.model.contexts import (
+    MASKED,
+    REACH,
+    WINDOW,
+    Examples,
+    context,
+    mask,
+    position_features,
+)
 from aloex.base.errors import InputError
 from stats import assert_draws_match, compiled
 
@@ -74,7 +82,7 @@ def test_every_byte_has_a_context(tmp_path):
         offsets = np.arange(len(file))
         rows = [np.full(len(file), column[i]) for column in (corpus.begin, corpus.length)]
         found = context(corpus.data, *rows, offsets)
-        padded = [HOLE] * REACH + list(file) + [HOLE] * REACH
+        padded = [MASKED] * REACH + list(file) + [MASKED] * REACH
         for offset in offsets:
             around = padded[offset : offset + 2 * REACH + 1]
             assert found[offset].tolist() == around[:REACH] + around[REACH + 1 :]
@@ -95,7 +103,7 @@ def test_bytes_are_drawn_as_mutants_draw_them(tmp_path):
     assert (byte - np.select([byte < 10, byte < 255], [0, 128], 255) == offset).all()
     assert set((offset + after).tolist()) == {0, 2, 9}
     later = found[:, REACH]  # the byte after it, the first of the second half
-    assert (later[after == 0] == HOLE).all() and (later == byte + 1)[after > 0].all()
+    assert (later[after == 0] == MASKED).all() and (later == byte + 1)[after > 0].all()
 
 
 @pytest.mark.skipif(jax.default_backend() != "cpu", reason="a GPU has memory of its own")
@@ -104,19 +112,19 @@ def test_a_corpus_is_in_memory_once(tmp_path):
     assert Examples(corpus).data.unsafe_buffer_pointer() == corpus.data.ctypes.data
 
 
-def test_contexts_are_believed_at_their_level():
-    """Null hypothesis: bytes are believed independently, each with probability `level`."""
+def test_contexts_are_masked():
+    """Null hypothesis: bytes are visible independently, each with the probability given."""
     x = jnp.arange(WINDOW)
     keys = jax.random.split(jax.random.key(0), 1000)
-    draw = compiled(lambda level: jax.vmap(lambda key: hide(key, x, level))(keys))
-    assert (draw(jnp.asarray(0.0)) == HOLE).all() and (draw(jnp.asarray(1.0)) == x).all()
-    believed = np.sum(np.asarray(draw(jnp.asarray(0.3))) == np.arange(WINDOW))
-    assert_draws_match([believed, 64_000 - believed], [0.3, 0.7])
+    draw = compiled(lambda fraction: jax.vmap(lambda key: mask(key, x, fraction))(keys))
+    assert (draw(jnp.asarray(0.0)) == MASKED).all() and (draw(jnp.asarray(1.0)) == x).all()
+    visible = np.sum(np.asarray(draw(jnp.asarray(0.3))) == np.arange(WINDOW))
+    assert_draws_match([visible, 64_000 - visible], [0.3, 0.7])
 
 
-def test_places_near_and_far():
+def test_positions_near_and_far():
     offsets = np.array([0, 10, 11, 127, 128, 1000, 10_000_000, 10_000_001, 2**31 - 2], np.int32)
-    at = compiled(jax.vmap(lambda i: place(i, jnp.asarray(2**31 - 2) - i)))
+    at = compiled(jax.vmap(lambda i: position_features(i, jnp.asarray(2**31 - 2) - i)))
     y = np.asarray(at(offsets))
     assert np.isfinite(y).all() and np.abs(y).max() <= 1
     distance = np.abs(y[:, None] - y[None]).max(axis=2)

@@ -1,4 +1,4 @@
-"""Energies of bytes: their blocks, their laws by enumeration, and the methods that learn them."""
+"""Energies of bytes: blocks, distributions by enumeration, and the methods that learn them."""
 
 import dataclasses
 
@@ -7,32 +7,40 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.inputs.corpus import read_corpus
-from aloex.apps.fuzz.model import byte_model
+from aloex.apps.fuzz.inputs import read_corpus
 from aloex.apps.fuzz.model.block_energy import ByteEnergy, SlotGibbs, SlotState
 from aloex.apps.fuzz.model.blocks import (
     COND_DIM,
     HERE,
-    NOWHERE,
     NUM_SLOTS,
+    UNUSED,
     Blocks,
     Condition,
     unpacked,
 )
-from aloex.apps.fuzz.model.byte_law import Settings
 from aloex.apps.fuzz.model.byte_lstm import SEEN, ByteLSTM
-from aloex.apps.fuzz.model.contexts import AROUND, HOLE, REACH, WINDOW, Examples, context, place
-from aloex.apps.fuzz.model.learn import RECIPES, learn, quality
+from aloex.apps.fuzz.model.byte_model import ModelSettings
+from aloex.apps.fuzz.model.contexts import (
+    AROUND,
+    MASKED,
+    REACH,
+    WINDOW,
+    Examples,
+    context,
+    position_features,
+)
+from aloex.apps.fuzz.model.learn import TRAINING, learn_model, quality
+from aloex.apps.fuzz.model.load import build_model, load_model
 from aloex.apps.fuzz.mutate.mutators import RandomEdits
-from aloex.apps.fuzz.mutate.resample import Resample
+from aloex.apps.fuzz.mutate.with_model.resample import Resample
 from aloex.base.errors import InputError
 from aloex.kernels import run
 from stats import assert_draws_match, compiled, randomised
 from studies.fuzz import study
 
-SIZES = Settings(hidden=8, embed_dim=2)
-SLOTS = (HERE, 30, NOWHERE, 40)  # two bytes before, and nine after the byte itself
-PLACE = (jnp.asarray(300), jnp.asarray(5))
+SIZES = ModelSettings(hidden=8, embed_dim=2)
+SLOTS = (HERE, 30, UNUSED, 40)  # two bytes before, and nine after the byte itself
+OFFSET_AND_AFTER = (jnp.asarray(300), jnp.asarray(5))
 
 
 def tiny(method="aloe") -> ByteEnergy:
@@ -45,26 +53,28 @@ def some_context() -> jax.Array:
 
 def condition(slots=SLOTS) -> jax.Array:
     slots = jnp.array(slots)
-    return Condition(some_context().at[slots].set(HOLE), slots, place(*PLACE)).packed()
+    return Condition(
+        some_context().at[slots].set(MASKED), slots, position_features(*OFFSET_AND_AFTER)
+    ).packed()
 
 
 def test_blocks_are_bytes_of_the_corpus(corpus):
-    """Null hypothesis, for slots that are nowhere: their values are uniform."""
+    """Null hypothesis, for slots that are unused: their values are uniform."""
     blocks = Blocks(Examples(read_corpus(corpus)))
     x, z = jax.jit(lambda key: blocks(key, 4096))(jax.random.key(0))
     found, (x, z) = jax.vmap(unpacked)(z), (np.asarray(x), np.asarray(z))
     slots, around = np.asarray(found.slots), np.asarray(found.context)
     assert z.shape[1] == COND_DIM and np.abs(z).max() <= 1
     np.testing.assert_array_equal(jax.vmap(lambda c: c.packed())(found), z)
-    assert (slots[:, 0] == HERE).all() and (slots <= NOWHERE).all()
-    sizes = (slots != NOWHERE).sum(axis=1)
+    assert (slots[:, 0] == HERE).all() and (slots <= UNUSED).all()
+    sizes = (slots != UNUSED).sum(axis=1)
     assert set(sizes) == set(range(1, NUM_SLOTS + 1))
     for j in range(1, NUM_SLOTS):
         there = slots[:, j] < WINDOW
         offset = np.array((*AROUND, 0, 0))[slots[:, j]]
         np.testing.assert_array_equal(x[there, j], (x[there, 0] + offset[there]) % 8)
-        assert (around[there, slots[there, j]] == HOLE).all()
-    nowhere = x[:, 1:][slots[:, 1:] == NOWHERE]
+        assert (around[there, slots[there, j]] == MASKED).all()
+    nowhere = x[:, 1:][slots[:, 1:] == UNUSED]
     assert_draws_match(np.bincount(nowhere, minlength=256), np.full(256, 1 / 256))
 
 
@@ -89,15 +99,19 @@ def test_conditional_laws_by_enumeration():
 
 def test_the_law_of_a_byte_is_that_of_a_block_of_one():
     model, x = tiny(), some_context()
-    z = Condition(x, jnp.array([HERE, *[NOWHERE] * (NUM_SLOTS - 1)]), place(*PLACE)).packed()
+    z = Condition(
+        x, jnp.array([HERE, *[UNUSED] * (NUM_SLOTS - 1)]), position_features(*OFFSET_AND_AFTER)
+    ).packed()
     states = jnp.zeros((256, NUM_SLOTS), jnp.int32).at[:, 0].set(jnp.arange(256))
     energies = jax.vmap(model.f, (0, None))(states, z)
-    np.testing.assert_allclose(compiled(model)(x, *PLACE), jax.nn.log_softmax(energies), atol=1e-4)
+    np.testing.assert_allclose(
+        compiled(model)(x, *OFFSET_AND_AFTER), jax.nn.log_softmax(energies), atol=1e-4
+    )
 
 
 def test_draws_of_the_kernel():
     """Null hypothesis: the last slot follows its law given the others, which did so before."""
-    f, z = tiny().f, condition((HERE, NOWHERE, NOWHERE, NOWHERE))
+    f, z = tiny().f, condition((HERE, UNUSED, UNUSED, UNUSED))
     step = jax.jit(jax.vmap(lambda key: run(SlotGibbs(), key, jnp.zeros(4, jnp.int32), f, z)))
     drawn = np.asarray(step(jax.random.split(jax.random.key(1), 20_000)))
     probs = jax.nn.softmax(f.terms(z)[0][0])
@@ -110,22 +124,22 @@ def test_an_lstm_as_predictor_and_as_energy():
     lstm = lambda method: randomised(
         ByteLSTM, dataclasses.replace(SIZES, method=method), seed=1, scale=0.5
     )
-    x = some_context().at[REACH + 1].set(HOLE)
+    x = some_context().at[REACH + 1].set(MASKED)
     before, both = (compiled(lstm(m)) for m in ("learn-and-fuzz", "rnn-ebm"))
-    assert abs(float(jnp.sum(jnp.exp(both(x, *PLACE)))) - 1) < 1e-5
+    assert abs(float(jnp.sum(jnp.exp(both(x, *OFFSET_AND_AFTER)))) - 1) < 1e-5
     later = x.at[REACH].add(1)
-    np.testing.assert_array_equal(before(x, *PLACE), before(later, *PLACE))
-    assert np.abs(both(x, *PLACE) - both(later, *PLACE)).max() > 1e-4
+    np.testing.assert_array_equal(before(x, *OFFSET_AND_AFTER), before(later, *OFFSET_AND_AFTER))
+    assert np.abs(both(x, *OFFSET_AND_AFTER) - both(later, *OFFSET_AND_AFTER)).max() > 1e-4
     model = lstm("learn-and-fuzz")
 
     @jax.jit
     def total(value):
         """log p of the whole window, up to where the energy looks."""
         window = jnp.concatenate([x[:REACH], value[None], x[REACH : REACH + SEEN]])
-        step = model.reads(model.where(place(*PLACE)))
+        step = model.reads(model.where(position_features(*OFFSET_AND_AFTER)))
         return jax.lax.scan(step, model.start(), window)[0][1]
 
-    found, values = both(x, *PLACE), jnp.array([3, 70, 255])
+    found, values = both(x, *OFFSET_AND_AFTER), jnp.array([3, 70, 255])
     expected = jnp.stack([total(value) for value in values])
     np.testing.assert_allclose(found[values] - found[3], expected - expected[0], atol=1e-3)
 
@@ -157,13 +171,13 @@ def test_resampling_by_its_definition():
     )
 
 
-@pytest.mark.parametrize("method", RECIPES)
+@pytest.mark.parametrize("method", TRAINING)
 def test_a_file_of_each_kind(method, tmp_path):
     path, settings = tmp_path / "m.safetensors", dataclasses.replace(SIZES, method=method)
-    byte_model.build(settings, key=jax.random.key(0)).save(path)
-    back = byte_model.load(path)
+    build_model(settings, key=jax.random.key(0)).save(path)
+    back = load_model(path)
     assert back.settings == settings
-    assert back(some_context(), *PLACE).shape == (256,)
+    assert back(some_context(), *OFFSET_AND_AFTER).shape == (256,)
     lines = study.model_lines(path, 100)
     assert {line.method for line in lines} == {method}
     assert "best" not in {line.mode for line in lines}  # nobody knows how good the model is
@@ -173,15 +187,15 @@ def test_a_file_of_each_kind(method, tmp_path):
 
 @pytest.mark.parametrize(("method", "steps"), [("aloe", 300), ("learn-and-fuzz", 200)])
 def test_a_short_run(corpus, method, steps):
-    """From -5.5 to about -log 8 = -2.08 by the place, and beyond it by the context."""
+    """From -5.5 to about -log 8 = -2.08 by the position, and beyond it by the context."""
     learn_from, rest = read_corpus(corpus).split(0.2)
     how = {"hidden": 32, "hidden_q": 8, "max_edits": 1, "num_trajectories": 2, "batch_size": 16}
     how |= {"num_steps": steps, "learning_rate": 1e-2, "num_kernel_steps": 4, "progress": False}
-    found = quality(learn(learn_from, method=method, **how), rest, num_bytes=1024)
+    found = quality(learn_model(learn_from, method=method, **how), rest, num_bytes=1024)
     assert -3 < found[0.0] < -1.9
     assert found[1.0] > -0.5
 
 
 def test_mistakes_are_told(corpus):
     with pytest.raises(InputError, match="method must be one of masked, aloe"):
-        learn(read_corpus(corpus), method="gan")
+        learn_model(read_corpus(corpus), method="gan")

@@ -13,17 +13,18 @@ from scipy.integrate import quad
 from scipy.stats import beta
 from typer.testing import CliRunner
 
-from aloex.apps.fuzz.campaign.campaign import Campaign
-from aloex.apps.fuzz.execute.executor import Executor
-from aloex.apps.fuzz.inputs.seeds import hash_of
-from aloex.apps.fuzz.model.byte_model import ByteModel, Settings
+from aloex.apps.fuzz.campaign import Campaign
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.inputs import corpus_of, hash_of
+from aloex.apps.fuzz.model import ModelSettings
+from aloex.apps.fuzz.model.byte_predictor import BytePredictor
 from aloex.apps.fuzz.model.learn import quality
-from aloex.apps.fuzz.model.relearn import corpus_of, relearned
+from aloex.apps.fuzz.model.relearn import train_further
 from aloex.apps.fuzz.mutate import adaptive
 from aloex.apps.fuzz.mutate.adaptive import Adaptive, Bandit, pack, rarity, unpack
-from aloex.apps.fuzz.mutate.learned import LearnedByte
-from aloex.apps.fuzz.mutate.mutators import Learner, Uniform, other_byte
+from aloex.apps.fuzz.mutate.mutators import AdaptiveMutator, Uniform, other_byte
 from aloex.apps.fuzz.mutate.operators import OPERATORS, nothing
+from aloex.apps.fuzz.mutate.with_model.sampler import ModelSampler
 from aloex.base.errors import InputError
 from aloex.cli.main import app
 from stats import assert_draws_match, randomised
@@ -33,9 +34,9 @@ SEEDS = [b"--------", b"abcdefghijkl", b"short", b""]
 EDITS = (1, 2, 4)
 
 
-def model() -> LearnedByte:
-    net = randomised(ByteModel, Settings(hidden=8, embed_dim=2), seed=0, scale=0.5)
-    return LearnedByte(net, (0.0, 1.0), (1.0,), keep=False)
+def model() -> ModelSampler:
+    net = randomised(BytePredictor, ModelSettings(hidden=8, embed_dim=2), seed=0, scale=0.5)
+    return ModelSampler(net, (0.0, 1.0), (1.0,), keep=False)
 
 
 def rows(mutants) -> list:
@@ -85,7 +86,7 @@ def test_a_planted_arm_is_found():
 
 
 def test_starts_are_drawn_by_their_rarity():
-    """Null hypothesis: the law at the top of adaptive.py; what is too short is never drawn."""
+    """Null hypothesis: p(x) at the top of adaptive.py; what is too short is never drawn."""
     mutator = Adaptive(edits=(1,), keep=5)
     edges = [pack(np.array(e)) for e in ([0, 1], [1, 2], [2], [])]
     mutator.learn({"hits": pack(np.array([1, 4, 2])), "edges": edges})
@@ -140,25 +141,25 @@ def test_operators(operator):
             bytes(rng.integers(100, 200, its).tolist()),
         )
         result = operator(x, other, rng)
-        if name in ("nothing", "move", "lay"):
+        if name in ("nothing", "overwrite", "splice_overwrite"):
             assert len(result) == len(x)
-        if name in ("insert", "repeat", "give"):
+        if name in ("insert", "duplicate", "splice_insert"):
             assert len(x) < len(result) <= len(x) + 128
         if name == "delete":
             assert len(x) - 128 <= len(result) < len(x) and len(result) > 0
-        if name == "cross":
+        if name == "crossover":
             cut = sum(byte < 100 for byte in result)
             assert result == x[:cut] + other[cut:] and len(result) == len(other)
-        if name in ("give", "lay"):
+        if name in ("splice_insert", "splice_overwrite"):
             assert any(byte >= 100 for byte in result)
-        if name in ("delete", "repeat", "move", "nothing"):
+        if name in ("delete", "duplicate", "overwrite", "nothing"):
             assert set(result) <= set(x)
 
 
 def test_notes_add_up(stairs):
     """A batch in two parts teaches what it teaches as one; the counts are those of its mutants."""
     mutator = Adaptive(edits=EDITS, seed=1)
-    assert isinstance(mutator, Learner) and not isinstance(Uniform(), Learner)
+    assert isinstance(mutator, AdaptiveMutator) and not isinstance(Uniform(), AdaptiveMutator)
 
     def state_after(*bounds) -> list:
         mutator.forget()
@@ -223,7 +224,7 @@ def test_a_campaign_in_parts_is_as_one(stairs, whole, tmp_path):
 
 def test_a_model_learned_again_is_learned_again_the_same(stairs, tmp_path, monkeypatch):
     """Whole, in parts, and cut as if killed; what it is learned from are seeds and new edges."""
-    monkeypatch.setattr(adaptive, "POINTS", (100, 300))
+    monkeypatch.setattr(adaptive, "RELEARN_AFTER", (100, 300))
     asked = []
 
     def relearn(law, inputs):
@@ -254,15 +255,15 @@ def test_a_model_learned_again_is_learned_again_the_same(stairs, tmp_path, monke
     with Campaign(stairs, plain, SEEDS, tmp_path / "plain", settings={}, batch=100) as campaign:
         campaign.run(num_inputs=450)
     assert found_in(tmp_path / "plain") != whole
-    with pytest.raises(InputError, match="to learn again after 100 mutants, batches must end"):
+    with pytest.raises(InputError, match="trained further after 100 mutants, so a batch must end"):
         go(tmp_path / "other", 450, batch=70)
 
 
 def test_learning_again_leaves_the_first_model_and_helps():
-    net = randomised(ByteModel, Settings(hidden=8, embed_dim=2), seed=0, scale=0.5)
+    net = randomised(BytePredictor, ModelSettings(hidden=8, embed_dim=2), seed=0, scale=0.5)
     inputs = [b"aaaaaaaa", b"", b"aaaa"]
     before = [np.array(leaf) for leaf in jax.tree.leaves(net)]
-    once, again = (relearned(net, inputs, num_steps=50) for _ in range(2))
+    once, again = (train_further(net, inputs, num_steps=50) for _ in range(2))
     for a, b, c in zip(before, *map(jax.tree.leaves, (net, once)), strict=True):
         np.testing.assert_array_equal(a, b)
         assert c.shape == b.shape
@@ -285,10 +286,10 @@ def test_mutants_start_from_what_had_new_edges(stairs, whole, tmp_path):
     assert parents and parents <= seeds | {x["input"] for x in found_in(whole)[:4]}
 
 
-def test_a_law_that_never_wins_is_left(stairs, tmp_path, monkeypatch):
+def test_a_sampler_that_never_wins_is_left(stairs, tmp_path, monkeypatch):
     """One that changes nothing against one that does."""
-    laws = {"same": lambda edits: edits.current, "other": other_byte}
-    monkeypatch.setattr(adaptive, "BLIND", laws)
+    samplers = {"same": lambda edits: edits.current, "other": other_byte}
+    monkeypatch.setattr(adaptive, "WITHOUT_MODEL", samplers)
     monkeypatch.setattr(adaptive, "OPERATORS", (nothing,))
     monkeypatch.setattr(adaptive, "change_numbers", lambda *_: [])
     with open_in(tmp_path, stairs) as campaign:
@@ -304,12 +305,12 @@ def test_lines_of_the_study(stairs, tmp_path):
     for i, x in enumerate(SEEDS):
         (tmp_path / "seeds" / str(i)).write_bytes(x)
     target = replace(stairs, seeds=tmp_path / "seeds")
-    randomised(ByteModel, Settings(hidden=8, embed_dim=2), seed=0, scale=0.5).save(
+    randomised(BytePredictor, ModelSettings(hidden=8, embed_dim=2), seed=0, scale=0.5).save(
         tmp_path / "m.safetensors"
     )
     of_model = study.model_lines(tmp_path / "m.safetensors", target.max_len, modes=["adaptive"])
-    lines = [study.blind_line(target.max_len), *of_model]
-    assert [line[:3] for line in lines] == [("blind", "adaptive", 0), ("masked", "adaptive", 0)]
+    lines = [study.no_model_line(target.max_len), *of_model]
+    assert [line[:3] for line in lines] == [("no-model", "adaptive", 0), ("masked", "adaptive", 0)]
     bench = study.Bench(target, workers=1)
     for line in lines:
         first, again = ([r["edges"] for r in bench.run(line, 1, (150, 400))] for _ in range(2))
@@ -329,4 +330,4 @@ def test_from_the_command_line(stairs, tmp_path):
         assert done.exit_code == 0, done.output
         assert f"inputs: {inputs} mutants of 1 seeds" in done.output
     settings = json.loads((tmp_path / "out/journal.jsonl").read_text().splitlines()[0])["settings"]
-    assert settings["batch"] == 100 and settings["arms"]["law"] == ["uniform", "posmarg"]
+    assert settings["batch"] == 100 and settings["arms"]["sampler"] == ["uniform", "other-seed"]

@@ -6,21 +6,27 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.model import byte_model
-from aloex.apps.fuzz.model.byte_model import ByteModel, Settings
-from aloex.apps.fuzz.mutate.best import MAX_SHARE, MIN_KNOWN, SHARES, best, known
-from aloex.apps.fuzz.mutate.learned import LearnedByte
-from aloex.apps.fuzz.mutate.mixture import CYCLE, OneOf
-from aloex.apps.fuzz.mutate.mutators import Mutator, Posmarg, Uniform, other_byte
+from aloex.apps.fuzz.model import ModelSettings, load_model
+from aloex.apps.fuzz.model.byte_predictor import BytePredictor
+from aloex.apps.fuzz.mutate.mixture import CYCLE, Mixture
+from aloex.apps.fuzz.mutate.mutators import ByteOfOtherSeed, Mutator, Uniform, other_byte
 from aloex.apps.fuzz.mutate.numbers import EditsAndNumbers, anywhere
+from aloex.apps.fuzz.mutate.with_model.best_mixture import (
+    EDITED,
+    MAX_EDITED,
+    MIN_KNOWN,
+    best,
+    known,
+)
+from aloex.apps.fuzz.mutate.with_model.sampler import ModelSampler
 from aloex.base.errors import InputError
 from stats import randomised
 
 SEEDS = [b"", b"0123456789", b"abc", bytes(range(100)), b"#"]
 
 
-def tiny() -> ByteModel:
-    return randomised(ByteModel, Settings(hidden=8, embed_dim=2), seed=0, scale=0.5)
+def tiny() -> BytePredictor:
+    return randomised(BytePredictor, ModelSettings(hidden=8, embed_dim=2), seed=0, scale=0.5)
 
 
 def rows(mutants) -> list[tuple]:
@@ -30,15 +36,15 @@ def rows(mutants) -> list[tuple]:
 
 @pytest.mark.parametrize("weights", [(1.0, 1.0, 2.0), (0.92, 0.04, 0.04), (0.0, 0.0, 3.0)])
 def test_turns_are_as_many_as_the_weights_say(weights):
-    parts = (Uniform(), Posmarg(), Uniform())
-    share = np.bincount(OneOf(parts, weights).turns(), minlength=3) / CYCLE
+    parts = (Uniform(), ByteOfOtherSeed(), Uniform())
+    share = np.bincount(Mixture(parts, weights).turns(), minlength=3) / CYCLE
     np.testing.assert_allclose(share, np.array(weights) / sum(weights), atol=3 / CYCLE)
 
 
 def test_each_makes_its_own_mutants_in_their_order():
     """What has the turn of a mutator is what that would have made alone."""
-    parts = (Uniform(edits=(1,)), Posmarg(edits=(3,)), Uniform(edits=(10,)))
-    mutator = OneOf(parts, (0.5, 0.3, 0.2), seed=7)
+    parts = (Uniform(edits=(1,)), ByteOfOtherSeed(edits=(3,)), Uniform(edits=(10,)))
+    mutator = Mixture(parts, (0.5, 0.3, 0.2), seed=7)
     whole, turns = rows(mutator.mutate(SEEDS, 0, 2500)), mutator.turns()
     for number, edits in enumerate((1, 3, 10)):
         own = [row for i, row in enumerate(whole) if turns[i % CYCLE] == number]
@@ -47,12 +53,12 @@ def test_each_makes_its_own_mutants_in_their_order():
         assert rows(alone.mutate(SEEDS, 0, len(own))) == own
     assert rows(replace(mutator, seed=8).mutate(SEEDS, 0, 9)) != whole[:9]
     with pytest.raises(InputError, match="must not be negative, got -1"):
-        OneOf(parts, (1.0, 1.0, 1.0), seed=-1)
+        Mixture(parts, (1.0, 1.0, 1.0), seed=-1)
 
 
 def test_batches_of_turns_do_not_matter():
-    parts = (Uniform(), Posmarg(), Uniform(edits=(2,), repair=lambda data: data + b"!"))
-    mutator = OneOf(parts, (0.2, 0.3, 0.5), seed=3)
+    parts = (Uniform(), ByteOfOtherSeed(), Uniform(edits=(2,), repair=lambda data: data + b"!"))
+    mutator = Mixture(parts, (0.2, 0.3, 0.5), seed=3)
     whole = rows(mutator.mutate(SEEDS, 0, 2300))
     bounds = [0, 1, 1, 700, 1000, 2300]
     found = [rows(mutator.mutate(SEEDS, a, b - a)) for a, b in pairwise(bounds)]
@@ -67,26 +73,26 @@ def test_batches_of_turns_do_not_matter():
 
 def test_all_is_settled_by_what_is_known(tmp_path):
     """By hand: half of a byte is known if log p = -log(256) / 2; noise is capped."""
-    with pytest.raises(InputError, match=r"does not tell how well .* --held-out 0\.1"):
+    with pytest.raises(InputError, match=r"does not say how well .* --held-out 0\.1"):
         best(tiny())
     for log_prob, wanted in ((-np.log(256) / 2, 0.5), (-0.0, 1.0), (-9.0, MIN_KNOWN)):
         tiny().save(tmp_path / "m", held_out=float(log_prob), seconds=7.0)
-        model = byte_model.load(tmp_path / "m")
+        model = load_model(tmp_path / "m")
         assert model.settings.seconds == 7.0 and known(model) == pytest.approx(wanted)
         mutator = best(model, seed=3)
         assert isinstance(mutator, Mutator) and mutator.seed == 3
         trust = wanted**1.5
-        rest = 1 - wanted / 2 - trust / 2
-        assert mutator.weights == pytest.approx((wanted / 2, trust / 4, trust / 4, rest))
-        numbers, draw, redraw, blind = mutator.mutators
-        few = [min(share / trust, MAX_SHARE) for share in SHARES]
-        assert blind.edits == draw.edits == pytest.approx(few) and redraw.edits == (100,)
-        assert isinstance(blind, EditsAndNumbers) and blind.places is anywhere
-        assert blind.choose is other_byte
-        assert isinstance(draw.choose, LearnedByte) and not draw.choose.stay
-        assert isinstance(redraw.choose, LearnedByte) and redraw.choose.stay
-        assert isinstance(numbers, EditsAndNumbers) and numbers.places is not anywhere
-        assert numbers.edits == (1,) and (numbers.share, blind.share) == (1.0, 0.5)
+        remaining = 1 - wanted / 2 - trust / 2
+        assert mutator.weights == pytest.approx((wanted / 2, trust / 4, trust / 4, remaining))
+        numbers, draw, redraw, rest = mutator.mutators
+        few = [min(share / trust, MAX_EDITED) for share in EDITED]
+        assert rest.edits == draw.edits == pytest.approx(few) and redraw.edits == (100,)
+        assert isinstance(rest, EditsAndNumbers) and rest.positions is anywhere
+        assert rest.choose is other_byte
+        assert isinstance(draw.choose, ModelSampler) and not draw.choose.stay
+        assert isinstance(redraw.choose, ModelSampler) and redraw.choose.stay
+        assert isinstance(numbers, EditsAndNumbers) and numbers.positions is not anywhere
+        assert numbers.edits == (1,) and (numbers.share, rest.share) == (1.0, 0.5)
     given = best(model, edits=(2,), keep=1)
     assert {(part.edits, part.keep) for part in given.mutators} == {((2,), 1)}
-    assert given.edits == (2,) and mutator.edits == (1, MAX_SHARE, 100)
+    assert given.edits == (2,) and mutator.edits == (1, MAX_EDITED, 100)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aloex.apps.fuzz.mutate import mutators
-from aloex.apps.fuzz.mutate.mutators import Edits, Mutants, Posmarg, RandomEdits, Uniform
+from aloex.apps.fuzz.mutate.mutators import ByteOfOtherSeed, Edits, Mutants, RandomEdits, Uniform
 from aloex.apps.fuzz.mutate.repair import png_crc
 from aloex.base.errors import InputError
 from stats import assert_draws_match
@@ -15,7 +15,7 @@ from stats import assert_draws_match
 SEEDS = [b"", b"0123456789", b"abc", b"ABCDEFG", b"#"]
 
 
-def places(origin: int, position: int, chance: np.ndarray) -> Edits:
+def edits_at(origin: int, position: int, chance: np.ndarray) -> Edits:
     n = len(chance)
     current = np.full(n, SEEDS[origin][position], np.uint8)
     return Edits(SEEDS, np.full(n, origin), np.full(n, position), current, chance)
@@ -29,13 +29,15 @@ def grid(n: int) -> np.ndarray:
 def test_values_by_enumeration():
     for origin, seed in enumerate(SEEDS):
         for position, current in enumerate(seed):
-            anything = mutators.any_byte(places(origin, position, grid(256)))
+            anything = mutators.any_byte(edits_at(origin, position, grid(256)))
             assert sorted(anything.tolist()) == list(range(256))
             rest = [value for value in range(256) if value != current]
-            other = mutators.other_byte(places(origin, position, grid(255)))
+            other = mutators.other_byte(edits_at(origin, position, grid(255)))
             assert sorted(other.tolist()) == rest
             others = [x[position] for i, x in enumerate(SEEDS) if i != origin and len(x) > position]
-            another = mutators.byte_of_another(places(origin, position, grid(len(others) or 255)))
+            another = mutators.byte_of_other_seed(
+                edits_at(origin, position, grid(len(others) or 255))
+            )
             assert sorted(another.tolist()) == (sorted(others) or rest)
 
 
@@ -73,7 +75,7 @@ def joined(parts: list[Mutants]) -> tuple[list[bytes], list[list[tuple[int, int]
     return [part.input(i) for part, i in each], [part.edits(i) for part, i in each]
 
 
-@pytest.mark.parametrize("kind", [Uniform, Posmarg])
+@pytest.mark.parametrize("kind", [Uniform, ByteOfOtherSeed])
 def test_batches_do_not_matter(kind):
     mutator = kind(seed=7, edits=(1, 3, 10))
     bounds = [0, 1, 2, 700, 1023, 1024, 1024, 2500, 4096, 5000]
@@ -85,7 +87,7 @@ def test_batches_do_not_matter(kind):
     assert not np.array_equal(whole.origin[:1024], whole.origin[1024:2048])  # nor do blocks repeat
 
 
-@pytest.mark.parametrize("kind", [Uniform, Posmarg])
+@pytest.mark.parametrize("kind", [Uniform, ByteOfOtherSeed])
 def test_a_mutant_is_its_origin_with_the_edits(kind):
     mutants = kind(edits=(1, 4, 30), keep=2).mutate(SEEDS, 500, 2000)
     for i in range(2000):

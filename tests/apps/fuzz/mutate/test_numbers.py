@@ -6,45 +6,47 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from aloex.apps.fuzz.model.byte_model import ByteModel, Settings
-from aloex.apps.fuzz.model.contexts import context, hide
-from aloex.apps.fuzz.mutate.certainty import MAX_PLACES, Sure
+from aloex.apps.fuzz.model import ModelSettings
+from aloex.apps.fuzz.model.byte_predictor import BytePredictor
+from aloex.apps.fuzz.model.contexts import context, mask
+from aloex.apps.fuzz.mutate import numbers
 from aloex.apps.fuzz.mutate.mutators import other_byte
-from aloex.apps.fuzz.mutate.numbers import EditsAndNumbers, Places, change_numbers, new_number
+from aloex.apps.fuzz.mutate.numbers import EditsAndNumbers, Positions, change_numbers, new_number
+from aloex.apps.fuzz.mutate.with_model.certainty import MAX_POSITIONS, Certainty
 from stats import assert_draws_match, randomised
 
 SEEDS = [b"", b"0123456789", b"\x00\x00\x01\x00" * 30, bytes(range(100)), b"#"]
 
 
-def tiny() -> ByteModel:
-    return randomised(ByteModel, Settings(hidden=8, embed_dim=2), seed=0, scale=0.5)
+def tiny() -> BytePredictor:
+    return randomised(BytePredictor, ModelSettings(hidden=8, embed_dim=2), seed=0, scale=0.5)
 
 
 def test_places_are_drawn_where_the_model_is_sure():
     model, seed, keep = tiny(), SEEDS[3], 60
-    places = Sure(model)(seed, keep)
+    positions = Certainty(model)(seed, keep)
     weights = []
     for i in range(keep, len(seed)):
         x = context(np.frombuffer(seed, np.uint8), np.array(0), np.array(len(seed)), np.array(i))
-        x = hide(jax.random.fold_in(jax.random.key(0), i), jnp.asarray(x), jnp.asarray(0.5))
+        x = mask(jax.random.fold_in(jax.random.key(0), i), jnp.asarray(x), jnp.asarray(0.5))
         log_p = np.asarray(model(x, jnp.asarray(i), jnp.asarray(len(seed) - 1 - i)), np.float64)
         weights.append((1 + np.sum(np.exp(log_p) * log_p) / np.log(256)) ** 4)
-    np.testing.assert_array_equal(places.position, np.arange(keep, len(seed)))
-    np.testing.assert_allclose(np.diff(places.up_to, prepend=0), weights, atol=1e-5)
+    np.testing.assert_array_equal(positions.position, np.arange(keep, len(seed)))
+    np.testing.assert_allclose(np.diff(positions.cumulative, prepend=0), weights, atol=1e-5)
 
     rng = np.random.default_rng(0)
-    drawn = np.bincount([places.draw(rng) - keep for _ in range(5000)], minlength=len(weights))
+    drawn = np.bincount([positions.draw(rng) - keep for _ in range(5000)], minlength=len(weights))
     assert_draws_match(drawn, np.array(weights) / np.sum(weights))
 
 
 def test_of_a_long_seed_some_places_are_looked_at():
-    places = Sure(tiny())(bytes(3 * MAX_PLACES), 5)
-    assert len(places.position) == len(set(places.position.tolist())) == MAX_PLACES
-    assert places.position.min() >= 5
-    assert places.position.max() < 3 * MAX_PLACES
+    positions = Certainty(tiny())(bytes(3 * MAX_POSITIONS), 5)
+    assert len(positions.position) == len(set(positions.position.tolist())) == MAX_POSITIONS
+    assert positions.position.min() >= 5
+    assert positions.position.max() < 3 * MAX_POSITIONS
 
 
-def test_new_numbers_are_shifted_scaled_or_at_a_border():
+def test_new_numbers_are_shifted_scaled_or_at_a_boundary():
     rng = np.random.default_rng(1)
     old = 1000
     made = {int.from_bytes(new_number(old.to_bytes(2, "big"), rng), "big") for _ in range(20_000)}
@@ -60,12 +62,12 @@ def test_new_numbers_are_shifted_scaled_or_at_a_border():
 
 
 def test_equal_numbers_change_alike_or_one_alone():
-    places = Places(np.array([7]), np.array([1.0]))
+    positions = Positions(np.array([7]), np.array([1.0]))
     ways = set()
     for seed in range(300):
         x = np.frombuffer(bytearray(b"\x07" + b"ab" * 4 + b"xy" + b"\x09"), np.uint8)
         before = x.copy()
-        written = change_numbers(x, places, 1, np.random.default_rng(seed))
+        written = change_numbers(x, positions, 1, np.random.default_rng(seed))
         assert x[0] == 7  # is kept
         after = before.copy()
         for position, value in written:
@@ -77,7 +79,7 @@ def test_equal_numbers_change_alike_or_one_alone():
 
 
 def test_mutants_are_told_by_their_edits_whatever_the_batches():
-    mutator = EditsAndNumbers(other_byte, seed=4, edits=(3,), keep=1, places=Sure(tiny()))
+    mutator = EditsAndNumbers(other_byte, seed=4, edits=(3,), keep=1, positions=Certainty(tiny()))
     whole = mutator.mutate(SEEDS, 0, 200)
     for i in range(200):
         x = bytearray(SEEDS[whole.origin[i]])
@@ -98,7 +100,18 @@ def test_mutants_are_told_by_their_edits_whatever_the_batches():
 
 def test_the_repair_comes_last():
     mutator = EditsAndNumbers(
-        other_byte, edits=(1,), repair=lambda x: b"!" + x[1:], places=Sure(tiny())
+        other_byte, edits=(1,), repair=lambda x: b"!" + x[1:], positions=Certainty(tiny())
     )
     made = mutator.mutate([bytes(range(50))], 0, 40)
     assert {made.input(i)[0] for i in range(40)} == {ord("!")}
+
+
+def test_equal_numbers_change_up_to_256_bytes_away(monkeypatch):
+    """Numbers in the range [256 before, 256 after) change alike; none beyond it does."""
+    monkeypatch.setattr(numbers, "MAX_NUMBERS", 1)
+    at, positions, changed = 512, Positions(np.array([512]), np.ones(1)), set()
+    for seed in range(50):
+        x = np.full(2 * at, 7, np.uint8)
+        edits = change_numbers(x, positions, 0, np.random.default_rng(seed))
+        changed |= {position - at for position, _ in edits}
+    assert (min(changed), max(changed)) == (-256, 255)

@@ -6,12 +6,9 @@ import tarfile
 
 import pytest
 
-from aloex.apps.fuzz.execute import worker
-from aloex.apps.fuzz.execute.executor import Executor
+from aloex.apps.fuzz.execute import Executor, worker
+from aloex.apps.fuzz.target import Target, TargetRecipe, build_target, debian
 from aloex.apps.fuzz.target import build as building
-from aloex.apps.fuzz.target import debian
-from aloex.apps.fuzz.target.build import Recipe, build
-from aloex.apps.fuzz.target.target import Target
 from aloex.base.errors import InputError
 
 HARNESS = """
@@ -44,7 +41,7 @@ def folder(tmp_path):
 
 
 def test_a_folder_of_ones_own(clang, folder, tmp_path):
-    built = build(Recipe.load(folder), tmp_path / "out")
+    built = build_target(TargetRecipe.load(folder), tmp_path / "out")
     assert built == Target.load(tmp_path / "out")
     assert built.name == "mine"
     assert built.read_seeds() == [b"seed"]  # the other is too long
@@ -55,15 +52,15 @@ def test_a_folder_of_ones_own(clang, folder, tmp_path):
 
 
 def test_a_changed_source_is_compiled_again(clang, folder, tmp_path):
-    recipe, out = Recipe.load(folder), tmp_path / "out"
-    before = build(recipe, out).library.read_bytes()
+    recipe, out = TargetRecipe.load(folder), tmp_path / "out"
+    before = build_target(recipe, out).library.read_bytes()
     (folder / "limit.in").write_text("#define LIMIT 4\nint load(const unsigned char *);\n")
-    assert build(recipe, out).library.read_bytes() != before
+    assert build_target(recipe, out).library.read_bytes() != before
 
 
 def test_an_up_to_date_target_is_not_built_again(libpng, monkeypatch):
     monkeypatch.setattr(building, "build_anew", None)
-    assert build(Recipe.load("libpng"), libpng.library.parent) == libpng
+    assert build_target(TargetRecipe.load("libpng"), libpng.library.parent) == libpng
 
 
 @pytest.mark.parametrize(
@@ -85,7 +82,7 @@ def test_mistakes_in_a_recipe_are_one_line(clang, folder, tmp_path, old, new, wo
     path = folder / "target.toml"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError) as error:
-        build(Recipe.load(folder), tmp_path / "out")
+        build_target(TargetRecipe.load(folder), tmp_path / "out")
     assert words in str(error.value)
     assert "\n" not in str(error.value)
     with pytest.raises(InputError, match=r"not a built target|there is no target"):
@@ -96,8 +93,8 @@ def test_missing_compilers_are_told(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     worker.compiled.cache_clear()
     with pytest.raises(InputError, match="clang is missing; install it: apt-get install clang-19"):
-        build(Recipe(name="x", folder=tmp_path), tmp_path / "out")
-    with pytest.raises(InputError, match="there is no C compiler"):
+        build_target(TargetRecipe(name="x", folder=tmp_path), tmp_path / "out")
+    with pytest.raises(InputError, match="cc is missing; install it: apt-get install"):
         worker.compiled("worker")
     with pytest.raises(InputError, match=r"comes with apt-get, which is missing.*by hand"):
         debian.fetch("hello", tmp_path, tmp_path / "apt")

@@ -1,7 +1,6 @@
-"""The negatives of the energy: programs that fit a task's examples as well as its own does.
+"""The negatives of the energy: other programs that fit a task's examples.
 
-Most of the time of training goes here, into version spaces, so that it is done by several processes
-if they are given.
+Building version spaces takes most of the time of training, so several processes can share it.
 """
 
 from collections import Counter

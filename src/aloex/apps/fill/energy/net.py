@@ -4,19 +4,16 @@ A flat dictionary of arrays: `position_0_weight`, `position_0_bias`, ..., `posit
 number to each position, `task_...` one to each kind of SubStr and one to constants.
 """
 
-import hashlib
-import json
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 
 from aloex.apps.fill.energy.features import NUM_GLOBAL, NUM_KINDS, NUM_POSITION
 from aloex.base.errors import CheckpointError
+from aloex.base.weights import read_weights, write_weights
 
 Weights = dict[str, Any]  # of NumPy's arrays or of JAX's
 
@@ -28,7 +25,6 @@ SIZES = {
 }
 START = -3.0  # of each part before anything is learned: short programs are better
 FILE = Path(__file__).parent / "energy.safetensors"
-SHA256 = "36c36f2b1659fd2e46a4f50ad5441efd2a498a8ad71fd25f8bec369269abb674"
 NUM_TASKS = 1000 * 64  # that it was trained on
 
 
@@ -45,7 +41,7 @@ def init(seed: int) -> Weights:
 
 
 def apply(weights: Weights, name: str, x: Any) -> Any:
-    """What the network `name` makes of the rows of x."""
+    """The outputs of the network `name` for the rows of x."""
     last, linear = len(SIZES[name]) - 2, x @ weights[f"{name}_linear"]
     for i in range(last + 1):
         x = x @ weights[f"{name}_{i}_weight"] + weights[f"{name}_{i}_bias"]
@@ -56,22 +52,14 @@ def apply(weights: Weights, name: str, x: Any) -> Any:
 def save(path: Path, weights: Weights, **settings: Any) -> None:
     """Write a model file."""
     arrays = {name: np.asarray(array) for name, array in weights.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    about = {"aloex": json.dumps({"format": FORMAT, **settings})}
-    path.write_bytes(safetensors.numpy.save(arrays, metadata=about))
+    write_weights(path, arrays, {"format": FORMAT, **settings})
 
 
-def load(path: Path, sha256: str | None = None) -> Weights:
-    """The weights in a file; `sha256`, where given, must be that of the file."""
-    try:
-        content = path.read_bytes()
-        if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
-            raise CheckpointError(f"{path} is damaged or of another version; install Aloex again")
-        weights = safetensors.numpy.load(content)
-    except FileNotFoundError:
-        raise CheckpointError(f"there is no model file {path}; check the path") from None
-    except (OSError, safetensors.SafetensorError) as error:
-        raise CheckpointError(f"{path} holds no energy of programs: {error}") from None
+def load(path: Path) -> Weights:
+    """The weights in a file."""
+    weights, settings = read_weights(path)
+    if settings.get("format") != FORMAT:
+        raise CheckpointError(f"{path} holds no energy of programs; check the path")
     wanted = {name: array.shape for name, array in init(0).items()}
     if {name: array.shape for name, array in weights.items()} != wanted:
         raise CheckpointError(
@@ -84,4 +72,4 @@ def load(path: Path, sha256: str | None = None) -> Weights:
 @cache
 def trained() -> Weights:
     """The weights that come with the library."""
-    return load(FILE, SHA256)
+    return load(FILE)

@@ -32,7 +32,7 @@ def fill_table(
         path: a file with two columns, inputs and outputs; some outputs are there, others are empty.
         out: where to write the filled table, if anywhere.
         header: whether the first row is a header; None to guess.
-        score: `tables` for tables of people, `learned` for the energy that the tasks trained.
+        score: `tables`, tuned by hand for tables; or `learned`, the energy trained on random tasks.
         num_alternatives: how many other programs to return.
         num_samples: how many programs vote on each row.
         seed: of the draws.

@@ -13,7 +13,7 @@ from aloex.apps.fill.networks.q0 import cast, current_name, file_of
 from aloex.base.errors import require
 from aloex.runs import model_file
 
-# What the sizes of an editor and of the q0 before it make of it.
+# Arguments of an editor, from its own size and from the size of its q0.
 SIZES: dict[str, dict[str, dict[str, int]]] = {
     "paper": {"full": {}, "tiny": {"hidden": 32, "num_layers": 1}},
     "best": {"full": {}, "tiny": {"num_layers": 1}},

@@ -1,4 +1,4 @@
-"""The two q0 by name, in sizes for work and for tests, and as files."""
+"""The two kinds of q0, in a full and a tiny size, and their files."""
 
 import hashlib
 from pathlib import Path

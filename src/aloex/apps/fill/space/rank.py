@@ -1,10 +1,10 @@
 """Programs of a version space in the order in which they are worth trying.
 
-A program is right if it writes what the true one writes for the inputs to come. So what counts is
-the weight of all programs that behave like it there, not its own. If these inputs are known, the
-behaviours are ranked. If they are not, inputs like those of the examples are made up, several sets
-of them: the first program is the one that behaves most probably right, the next the one that does
-where those before it fail, and so on.
+A program is right if it writes what the true program writes for the other inputs. So a program is
+as probable as all programs together that write the same there. `for_inputs` knows the other inputs,
+and ranks what can be written for them. `unseen` does not: it makes up several sets of inputs like
+those of the examples. Its first program is the one that is right with the highest probability, the
+next the one that is right most probably where the first fails, and so on.
 """
 
 import re

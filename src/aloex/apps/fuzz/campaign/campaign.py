@@ -1,14 +1,14 @@
 """A campaign: run the seeds, then mutants in batches, and keep what covers something new.
 
-    journal.jsonl   the settings, then a line per batch, see `record.py`
+    journal.jsonl   the settings, then a line for each batch, see `record.py`
     corpus/         inputs with new coverage; the name is the input's hash
     crashes/        inputs that failed, see `crashes.py`
 
 A mutant may start from the seeds and, if the campaign grows, from what was found before its batch;
-batches begin at multiples of their size. A mutator that learns knows the notes on the batches
-before, which are in the journal, too. So a campaign is a function of its settings. It may be
-killed at any moment and goes on after its last whole batch: the files of a batch are written first,
-then the line that tells of them.
+batches begin at multiples of their size. An adaptive mutator knows the notes on the batches before,
+which are in the journal, too. So a campaign is a function of its settings. It may be killed at any
+moment and resumes after its last complete batch: the files of a batch are written first, then the
+line that names them.
 """
 
 import time
@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from aloex.apps.fuzz.campaign.crashes import MAX_KEPT, Crashes, place
+from aloex.apps.fuzz.campaign.crashes import MAX_KEPT, Crashes, crash_site
 from aloex.apps.fuzz.campaign.journal import Journal
 from aloex.apps.fuzz.campaign.record import Record
-from aloex.apps.fuzz.execute.executor import Executor, Failure, Outcomes
-from aloex.apps.fuzz.inputs import seeds as seed_files
-from aloex.apps.fuzz.inputs.seeds import hash_of
-from aloex.apps.fuzz.mutate.mutators import Learner, Mutants, Mutator
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.inputs import ExitStatus, Failure, Outcomes, fingerprint, hash_of
+from aloex.apps.fuzz.mutate import AdaptiveMutator, Mutants, Mutator
+from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, CheckpointError, InputError, require
 from aloex.base.files import write_file
 from aloex.base.signals import StopSignals
@@ -35,22 +34,22 @@ from aloex.base.signals import StopSignals
 BATCH = 4000  # mutants
 MAX_BYTES = 1 << 28  # of mutants in memory, about
 
-# Tells of an input by its place in a batch: its bytes, and whose mutant it is by which edits.
+# From the index of an input in a batch: its bytes, and how it was made from which parent.
 Describe = Callable[[int], tuple[bytes, dict[str, Any]]]
 
 
 class Campaign:
-    """A campaign in a folder, new or to be gone on with; use it in a `with` block.
+    """A campaign in a folder, new or resumed; use it in a `with` block.
 
     Args:
-        target: what to run.
+        target: the target to run.
         mutator: makes the mutants.
-        seeds: inputs to start from.
+        seeds: the inputs to start from.
         out: the folder.
-        settings: what describes the mutator, in plain JSON values. A campaign is not gone on with
-            if they have changed, or the target, the seeds or an argument below but `workers`.
-        grow: whether mutants start from what was found, too.
-        batch: mutants from one growth to the next.
+        settings: a description of the mutator, in plain JSON values. A campaign is not resumed if
+            it has changed, or the target, the seeds, or an argument below other than `workers`.
+        grow: whether mutants may start from what was found, too.
+        batch: number of mutants in a batch, after which the campaign grows.
         workers, timeout, memory_mb: as of `Executor`.
     """
 
@@ -74,7 +73,7 @@ class Campaign:
         self.settings = {
             "target": target.name,
             "library": hash_of(target.library.read_bytes()),
-            "seeds": seed_files.fingerprint(self.seeds),
+            "seeds": fingerprint(self.seeds),
             **settings,
             **{"grow": grow, "batch": batch, "timeout": timeout, "memory_mb": memory_mb},
         }
@@ -109,10 +108,10 @@ class Campaign:
         max_seconds: float | None = None,
         on_batch: Callable[[Record], None] = lambda record: None,
     ) -> bool:
-        """Go on until there were so many mutants or seconds; False if interrupted before.
+        """Run until the campaign has so many mutants or seconds. Returns False if interrupted.
 
-        Both count from the campaign's beginning. `on_batch` is called after each batch. The batch
-        that an interrupt cuts short is run again next time.
+        Both count from the beginning of the campaign. `on_batch` is called after each batch. A
+        batch that is interrupted is run again next time.
         """
         record = self.record
         try:
@@ -132,7 +131,7 @@ class Campaign:
 
     @contextmanager
     def _whole_batch(self) -> Iterator[None]:
-        """What a batch covered is forgotten again if its line was not written."""
+        """Forget what a batch covered if its line was not written."""
         seen, num_rows = self.executor.seen.copy(), self.record.num_rows
         try:
             yield
@@ -142,15 +141,15 @@ class Campaign:
 
     def _run_seeds(self) -> None:
         start = time.monotonic()
-        outcomes = self.executor.run(self.seeds, full=self._learns)
+        outcomes = self.executor.run(self.seeds, full=self._adapts)
         self._save(-len(self.seeds), 0, outcomes, lambda i: (self.seeds[i], {}), start)
 
     @property
-    def _learns(self) -> bool:
-        return isinstance(self.mutator, Learner)
+    def _adapts(self) -> bool:
+        return isinstance(self.mutator, AdaptiveMutator)
 
     def _start_pool(self) -> None:
-        """What mutants may start from: at first, the seeds that did not fail."""
+        """Fill the pool, which mutants start from, with the seeds that did not fail."""
         record = self.record
         good = [x for i, x in enumerate(self.seeds) if i not in record.failing_seeds]
         if not any(good):
@@ -160,32 +159,32 @@ class Campaign:
                 f"them ({bug}); see {self.out / 'crashes'}, and give seeds that it takes"
             )
         self._pool, self._names = good, [hash_of(x) for x in good]
-        self._num_seen = 0  # of what was found
+        self._num_pooled = 0  # inputs found that were added
         self._num_learned = 0  # notes
-        if isinstance(self.mutator, Learner):
+        if isinstance(self.mutator, AdaptiveMutator):
             self.mutator.forget()
 
     def _grow_pool(self, before: int) -> None:
-        """Add what was found before a mutant."""
-        while self.grow and self._num_seen < len(self.record.found):
-            found = self.record.found[self._num_seen]
+        """Add to the pool what was found before a mutant."""
+        while self.grow and self._num_pooled < len(self.record.found):
+            found = self.record.found[self._num_pooled]
             if found["number"] >= before:
                 break
-            if found["number"] >= 0:  # the seeds are in
+            if found["number"] >= 0:  # the seeds are there
                 self._pool.append(read_input(self.out / "corpus" / found["input"]))
                 self._names.append(found["input"])
-            self._num_seen += 1
+            self._num_pooled += 1
 
     def _learn(self, before: int) -> None:
-        """Take in the notes on what was run before a mutant."""
+        """Give the mutator the notes on the batches before a mutant."""
         notes = self.record.notes
         while self._num_learned < len(notes) and notes[self._num_learned][0] <= before:
-            assert isinstance(self.mutator, Learner)
+            assert isinstance(self.mutator, AdaptiveMutator)
             self.mutator.learn(notes[self._num_learned][1])
             self._num_learned += 1
 
     def _run_mutants(self, num_inputs: int | None) -> None:
-        """A batch, or what is left of it; a part of it if it is too large for the memory."""
+        """Run a batch, or the rest of it, or a part of it if it is too large for the memory."""
         start, first = time.monotonic(), self.record.num_run
         begin = first // self.batch * self.batch
         self._grow_pool(before=begin)
@@ -193,7 +192,7 @@ class Campaign:
         fitting = first + 1 + MAX_BYTES // max(1, int(np.mean([len(x) for x in self._pool])))
         stop = min(begin + self.batch, fitting, fitting if num_inputs is None else num_inputs)
         mutants = self.mutator.mutate(self._pool, first, stop - first)
-        outcomes = self.executor.run(mutants.inputs, full=self._learns)
+        outcomes = self.executor.run(mutants.inputs, full=self._adapts)
         origin = lambda i: {"from": self._names[mutants.origin[i]], **mutants.about(i)}
         describe = lambda i: (mutants.input(i), origin(i))
         self._save(first, stop, outcomes, describe, start, mutants)
@@ -219,27 +218,32 @@ class Campaign:
             failed = self._triage(first, outcomes.failures, describe)
             seconds = round(self.record.seconds + time.monotonic() - start, 4)
             row = {"stop": stop, "seconds": seconds, "found": found, "failed": failed}
-            if isinstance(self.mutator, Learner):
-                # The pool: seeds that did not fail, then what was found.
-                is_added = outcomes.status == 0 if mutants is None else outcomes.new_features > 0
+            if isinstance(self.mutator, AdaptiveMutator):
+                # The pool has the seeds that did not fail, then what was found.
+                is_added = (
+                    outcomes.status == ExitStatus.OK
+                    if mutants is None
+                    else outcomes.new_features > 0
+                )
                 added = np.flatnonzero(is_added).tolist()
                 row["note"] = self.mutator.observe(outcomes, added, mutants)
-            with StopSignals() as signals:  # what is written and what we know stay the same
+            with StopSignals() as signals:  # so that the journal and the record stay the same
                 self.journal.append(row)
                 self.record.add(row)
         if signals.received:
             raise KeyboardInterrupt
 
     def _triage(self, first: int, failures: list[Failure], describe: Describe) -> list[dict]:
-        """Which bugs they are; some of each place are kept and looked at closely, at a cost."""
-        places, rows = dict(self.record.places), []
+        """Find out which bugs they are. Some inputs of each crash site are kept and triaged."""
+        sites, rows = dict(self.record.crash_sites), []
         for failure in failures:
-            bug, count = places.get(place(failure), ("", 0))
-            row = {"number": first + failure.index, "place": place(failure), "bug": bug}
+            site = crash_site(failure)
+            bug, count = sites.get(site, ("", 0))
+            row = {"number": first + failure.index, "site": site, "bug": bug}
             if count < MAX_KEPT:
                 data, origin = describe(failure.index)
                 row |= {**asdict(self.crashes.add(data, failure)), **origin}
-            places[place(failure)] = bug or row["bug"], count + 1
+            sites[site] = bug or row["bug"], count + 1
             rows.append(row)
         return rows
 
@@ -250,12 +254,12 @@ def _is_over(record: Record, num_inputs: int | None, max_seconds: float | None) 
 
 
 def read_input(path: Path) -> bytes:
-    """An input from the corpus, if it is as it was written."""
+    """Read an input from the corpus, and check it against its name, which is its hash."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise CheckpointError(
-            f"{path}, which the journal tells of, cannot be read: {error.strerror}; put it back, "
+            f"{path}, which the journal names, cannot be read: {error.strerror}; put it back, "
             "or start again in another folder"
         ) from None
     if hash_of(data) != path.name:
@@ -267,11 +271,12 @@ def read_input(path: Path) -> bytes:
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Tells of a full disk and its like in one line."""
+    """Turn an error of the file system into an `AloexError` that names the folder."""
     try:
         yield
     except OSError as error:
+        known = isinstance(error, AloexError)
+        reason = str(error) if known else f"cannot write to {folder}: {error.strerror}"
         raise AloexError(
-            f"cannot write to {folder}: {error.strerror}; mend that and repeat the command: "
-            "it goes on after the last whole batch"
+            f"{reason}; then repeat the command: the campaign resumes after the last complete batch"
         ) from None

@@ -1,32 +1,32 @@
-"""Inputs that made the target fail: one file for each, and which of them are the same bug.
+"""Inputs that made the target fail: a file for each, and which of them are the same bug.
 
-Two failures are the same if they end in the same way at the same place: the kind of error and the
-innermost functions on the stack. With an AddressSanitizer build the input is run in it once more,
-and its report decides; without one, the offsets that the executor saw do.
+Two failures are the same bug if they have the same kind of error and the same innermost functions
+on the stack. If there is a build with AddressSanitizer, the input is run in it once more, and its
+report decides; otherwise the offsets that the executor saw decide.
 
     crashes/crash-3f786850e387550f        the input; the name is its hash
-    crashes/crash-3f786850e387550f.json   what happened, how to see it again
+    crashes/crash-3f786850e387550f.json   what happened, and how to reproduce it
 """
 
 import json
 import os
 import re
 import shlex
-import shutil
 import signal
-import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from aloex.apps.fuzz.execute.executor import Failure, Status
-from aloex.apps.fuzz.inputs.seeds import hash_of
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.inputs import ExitStatus, Failure, hash_of
+from aloex.apps.fuzz.target import Target
+from aloex.apps.fuzz.tools import ToolError, find_llvm, run_tool
 from aloex.base.files import write_file
 
-NUM_FRAMES = 3  # that must agree
+NUM_FRAMES = 3  # that must be the same
 MAX_KEPT = 10  # inputs of one bug
-MAX_TRIAGE = 60  # seconds
+MAX_TRIAGE = 60.0  # seconds for one input
 
 ERROR = re.compile(r"ERROR: (?:AddressSanitizer|libFuzzer): ([\w-]+)")
 VAGUE = ("deadly", "fuzz", "requested")  # a deadly signal, the target exited, too much memory
@@ -55,8 +55,8 @@ class Crashes:
 
     def __init__(self, folder: Path, target: Target):
         self.folder, self.target = folder, target
-        self.bugs: Counter[str] = Counter()  # how many inputs of each
-        self.num_lost = 0  # could not be written
+        self.bugs: Counter[str] = Counter()  # number of inputs of each
+        self.num_lost = 0  # inputs that could not be written
         for path in sorted(folder.glob("*.json")):
             try:
                 self.bugs[json.loads(path.read_text())["bug"]] += 1
@@ -64,7 +64,7 @@ class Crashes:
                 continue  # not one of ours, or cut short
 
     def add(self, data: bytes, failure: Failure) -> Crash:
-        """Keep an input, unless it is known or there are enough of its kind."""
+        """Keep an input, unless it is known or there are enough inputs of its bug."""
         path = self.folder / f"{failure.status.name.lower()}-{hash_of(data)}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -89,36 +89,41 @@ class Crashes:
         return self._describe(path, failure, kind, stack or name_frames(self.target, failure))
 
     def _describe(self, path: Path, failure: Failure, kind: str, stack: list[str]) -> Crash:
-        # Where a loop was stopped is chance: what called it is not.
-        places = stack[-NUM_FRAMES:] if failure.status == Status.HANG else stack[:NUM_FRAMES]
         return Crash(
             input=path.name,
-            bug=" ".join([kind, *places]),
+            bug=" ".join([kind, *frames_that_count(failure, stack)]),
             status=failure.status.name.lower(),
-            signal=name_of(failure.signal) if failure.status == Status.CRASH else "",
+            signal=signal_name(failure.signal) if failure.status == ExitStatus.CRASH else "",
             stack=stack,
             reproduce=shlex.join(self.target.command(path.absolute())),
         )
 
 
-def place(failure: Failure) -> str:
-    """Where and how it failed, as far as the executor saw: enough to tell most bugs apart."""
-    # Where a loop was stopped is chance: what called it is not.
-    is_hang = failure.status == Status.HANG
-    frames = failure.frames[-NUM_FRAMES:] if is_hang else failure.frames[:NUM_FRAMES]
-    return " ".join([ending(failure), *map(hex, frames)])
+def crash_site(failure: Failure) -> str:
+    """How and where it failed, as far as the executor saw: this tells most bugs apart."""
+    return " ".join([ending(failure), *map(hex, frames_that_count(failure, failure.frames))])
+
+
+def frames_that_count(failure: Failure, frames: Sequence[Any]) -> Sequence[Any]:
+    """The innermost frames; of a hang the outermost, for it is chance where a loop is stopped."""
+    is_hang = failure.status == ExitStatus.HANG
+    return frames[-NUM_FRAMES:] if is_hang else frames[:NUM_FRAMES]
 
 
 def triage(target: Target, path: Path, failure: Failure) -> tuple[str, list[str]] | None:
     """The error and the functions on the stack, by the AddressSanitizer build if there is one."""
-    if target.asan is None or failure.status == Status.HANG:
+    if target.asan is None or failure.status == ExitStatus.HANG:
         return None
-    environment = {**os.environ, "ASAN_SYMBOLIZER_PATH": symbolizer() or ""}
-    said = run([os.path.abspath(target.asan), "-timeout=20", str(path)], environment).stderr
-    error = ERROR.search(said)
+    env = {"ASAN_SYMBOLIZER_PATH": symbolizer() or ""}
+    command = [os.path.abspath(target.asan), "-timeout=20", path]
+    try:
+        report = run_tool(command, env=env, timeout=MAX_TRIAGE, check=False).stderr
+    except ToolError:
+        return None
+    error = ERROR.search(report)
     if error is None:
         return None
-    first_stack = said[error.start() :].split("\n\n")[0]  # others tell where it was allocated
+    first_stack = report[error.start() :].split("\n\n")[0]  # the others are of the allocation
     kind = ending(failure) if error[1] in VAGUE else error[1]
     return kind, of_target(FRAME.findall(first_stack))
 
@@ -126,14 +131,19 @@ def triage(target: Target, path: Path, failure: Failure) -> tuple[str, list[str]
 def name_frames(target: Target, failure: Failure) -> list[str]:
     """The functions on the stack that the executor saw, or their offsets if they have no names."""
     offsets = [hex(pc) for pc in failure.frames]
-    if not offsets or symbolizer() is None:
+    tool = symbolizer()
+    if not offsets or tool is None:
         return offsets
-    # Where it would have gone on, so look one byte before; only the innermost is where it was,
-    # unless it called abort or exit, after which another function may begin.
-    has_called = failure.status == Status.CRASH and failure.signal in (0, signal.SIGABRT)
+    # A frame holds the address to return to, so look one byte before it. Only the innermost frame
+    # is where it failed, unless it called abort or exit, after which another function may begin.
+    has_called = failure.status == ExitStatus.CRASH and failure.signal in (0, signal.SIGABRT)
     at = [hex(pc - (i > 0 or has_called)) for i, pc in enumerate(failure.frames)]
-    said = run([symbolizer() or "", "--no-inlines", f"--obj={target.library}", *at]).stdout
-    names = [block.splitlines()[0] for block in said.strip().split("\n\n") if block]
+    command = [tool, "--no-inlines", f"--obj={target.library}", *at]
+    try:
+        answer = run_tool(command, timeout=MAX_TRIAGE, check=False).stdout
+    except ToolError:
+        return offsets
+    names = [block.splitlines()[0] for block in answer.strip().split("\n\n") if block]
     if len(names) != len(offsets):
         return offsets
     known = [offset if name == "??" else name for name, offset in zip(names, offsets, strict=True)]
@@ -141,35 +151,28 @@ def name_frames(target: Target, failure: Failure) -> list[str]:
 
 
 def of_target(functions: list[str]) -> list[str]:
-    """Without what lies above and below the target on the stack."""
+    """The functions of the target alone: without those of the sanitizer and of the fuzzer."""
     if ENTRY in functions:
         functions = functions[: functions.index(ENTRY) + 1]
     return [name for name in functions if not NOT_THE_TARGET.search(name)]
 
 
-def run(command: list[str], environment: dict | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a helper; if it cannot be run or hangs, it has said nothing."""
-    try:
-        return subprocess.run(
-            command, env=environment, capture_output=True, timeout=MAX_TRIAGE, errors="replace"
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return subprocess.CompletedProcess(command, 1, "", "")
-
-
 def symbolizer() -> str | None:
-    """LLVM's program that names addresses."""
-    return shutil.which("llvm-symbolizer-19") or shutil.which("llvm-symbolizer")
+    """LLVM's program that names addresses; None if it is not installed."""
+    try:
+        return find_llvm("llvm-symbolizer")
+    except ToolError:
+        return None
 
 
 def ending(failure: Failure) -> str:
-    """How it failed, in a word."""
-    is_crash = failure.status == Status.CRASH
-    return name_of(failure.signal) if is_crash else failure.status.name.lower()
+    """How it failed, in one word."""
+    is_crash = failure.status == ExitStatus.CRASH
+    return signal_name(failure.signal) if is_crash else failure.status.name.lower()
 
 
-def name_of(number: int) -> str:
-    """SIGSEGV for 11."""
+def signal_name(number: int) -> str:
+    """The name of a signal: SIGSEGV for 11."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -1,94 +1,39 @@
-"""Run inputs in a target, isolated and fast, and tell what each of them covers.
+"""Run inputs in a target, isolated and fast, and report what each of them covers.
 
 Inputs go in batches through the shared memory of worker processes (`worker.py`), which run a batch
-in a forked child. An input that crashes, hangs or takes too much memory is run again alone; that
-run gives its verdict, and the other inputs are not touched.
+in a forked child. An input that crashes, hangs or takes too much memory is run again by itself in a
+new process. The second run decides how it ended, and the other inputs are not affected.
 
-    edge     a place in the target's control flow; libFuzzer's `cov` counts the same edges
-    feature  an edge and how often it was hit: 8 * edge + bucket, buckets 1, 2, 3, 4-7, ..., 128+
-
-What is new is decided in the order of the inputs, and batches are cut in the same way however many
-workers there are. So the results do not depend on their number.
+Whether a feature is new is decided in the order of the inputs, and the cuts between batches do not
+depend on the number of workers. So the outcomes do not depend on it either.
 """
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int, UInt8, UInt32
+from numpy.typing import NDArray
 
 from aloex.apps.fuzz.execute.worker import VERDICT, Worker, WorkerDied, ready
-from aloex.apps.fuzz.target.target import Target
+from aloex.apps.fuzz.inputs import ExitStatus, Failure, Inputs, Outcomes
+from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, require
 
 BATCH = 500  # inputs per child
-MAX_BYTES = 16 << 20  # inputs of a batch together, unless one alone may be longer
-MAX_DEATHS = 3  # of workers, over one batch
-
-
-class Status(IntEnum):
-    """How an input ended."""
-
-    OK = 0
-    CRASH = 1  # a signal, or a call of exit
-    HANG = 2
-    OOM = 3
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An input that did not end well."""
-
-    index: int  # of the input
-    status: Status
-    signal: int  # 0: none, the target called exit
-    frames: tuple[int, ...]  # offsets in the target's library, innermost first
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """What became of n inputs. The features of input i are features[first[i] : first[i + 1]]."""
-
-    status: UInt8[np.ndarray, " n"]
-    num_edges: UInt32[np.ndarray, " n"]  # that the input hit
-    new_edges: Int[np.ndarray, " n"]  # that no input before it had hit
-    new_features: Int[np.ndarray, " n"]
-    first: Int[np.ndarray, " n_plus_1"]
-    features: UInt32[np.ndarray, " total"]  # the new ones; all with full=True or where it failed
-    is_new: Bool[np.ndarray, " total"]
-    failures: list[Failure]
-
-    def features_of(self, i: int) -> UInt32[np.ndarray, " count"]:
-        """Features of input i, in order."""
-        return self.features[self.first[i] : self.first[i + 1]]
-
-    def new_features_of(self, i: int) -> UInt32[np.ndarray, " count"]:
-        """Those that no input before it had."""
-        return self.features_of(i)[self.is_new[self.first[i] : self.first[i + 1]]]
-
-    def edges_of(self, i: int) -> UInt32[np.ndarray, " count"]:
-        """Edges of input i, in order."""
-        return self.features_of(i) // 8
-
-
-class Inputs(NamedTuple):
-    """Many inputs in one buffer: input i is data[bounds[i] : bounds[i + 1]]."""
-
-    data: UInt8[np.ndarray, " bytes"]
-    bounds: Int[np.ndarray, " n_plus_1"]
+MAX_BYTES = 16 << 20  # of all inputs of a batch, unless a single one may be longer
+MAX_DEATHS = 3  # of workers that run the same batch
 
 
 class Executor:
-    """Runs inputs and remembers what they covered.
+    """Runs inputs and remembers what they covered; use it in a `with` block.
 
     Args:
-        target: what to run.
-        workers: processes; all cores by default.
-        timeout: seconds for one input.
+        target: the target to run.
+        workers: number of processes; all cores by default.
+        timeout: seconds that an input may take.
         memory_mb: MiB that an input may allocate.
+
+    `seen` has a byte for each edge, with a bit for each bucket of hit counts seen so far.
     """
 
     def __init__(
@@ -109,7 +54,7 @@ class Executor:
             target, batch=BATCH, max_bytes=self._max_bytes, timeout=timeout, memory_mb=memory_mb
         )
         self._workers = [self._new_worker()]
-        self.seen: UInt8[np.ndarray, " edges"] = np.zeros_like(self._workers[0].seen)
+        self.seen: NDArray[np.uint8] = np.zeros_like(self._workers[0].seen)
 
     def __enter__(self) -> "Executor":
         return self
@@ -118,23 +63,23 @@ class Executor:
         self.close()
 
     def close(self) -> None:
-        """End the workers. What was covered stays known, and `run` would start new ones."""
+        """End the workers. The coverage stays known, and `run` starts new workers."""
         for worker in self._workers:
             worker.close()
         self._workers = []
 
     @property
     def edges(self) -> int:
-        """Edges covered so far, by inputs that ended well."""
+        """Number of edges covered so far, by inputs that ended well."""
         return int(np.count_nonzero(self.seen))
 
     @property
     def features(self) -> int:
-        """Features covered so far."""
+        """Number of features covered so far."""
         return int(np.bitwise_count(self.seen).sum())
 
     def run(self, inputs: Sequence[bytes] | Inputs, *, full: bool = False) -> Outcomes:
-        """Run all inputs. `full` reports all features of each, not only the new ones."""
+        """Run all inputs. With `full` the outcomes have all features, not only the new ones."""
         bounds, piece = _as_pieces(inputs)
         longest = int(np.diff(bounds).max(initial=0))
         require(
@@ -153,7 +98,7 @@ class Executor:
         return self._resolve(verdicts, features, full)
 
     def _run_batches(self, batches, bounds, piece, full) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Verdicts and features of each batch, whichever worker ran it."""
+        """The verdicts and the features of each batch; any worker may run it."""
         found: list = [None] * len(batches)
         deaths = [0] * len(batches)
         waiting = list(range(len(batches)))[::-1]
@@ -162,7 +107,7 @@ class Executor:
             for worker in self._idle(busy, len(waiting)):
                 batch = busy[worker] = waiting.pop()
                 start, stop = batches[batch]
-                worker.seen[:] = self.seen  # as of now for all, whoever runs the batch
+                worker.seen[:] = self.seen  # the same for all batches of this run
                 worker.start(piece(start, stop), bounds[start : stop + 1] - bounds[start], full)
             for worker in ready(busy):
                 batch = busy.pop(worker)
@@ -181,17 +126,17 @@ class Executor:
         return found
 
     def _idle(self, busy: dict[Worker, int], num_wanted: int) -> list[Worker]:
-        """Up to `num_wanted` workers with nothing to do; those that died are replaced."""
+        """Up to `num_wanted` workers that are free; workers that died are replaced."""
         self._workers = [worker for worker in self._workers if worker.is_alive]
         while len(self._workers) < min(self._num_workers, len(busy) + num_wanted):
             self._workers.append(self._new_worker())
         return [worker for worker in self._workers if worker not in busy][:num_wanted]
 
     def _resolve(self, verdicts: np.ndarray, features: np.ndarray, full: bool) -> Outcomes:
-        """Say what is new, in the order of the inputs, and remember it."""
+        """Decide which features are new, in the order of the inputs, and remember them."""
         n, count = len(verdicts), verdicts["count"].astype(np.int64)
         owner = np.repeat(np.arange(n), count)  # the input of each feature
-        failed = verdicts["status"] != Status.OK
+        failed = verdicts["status"] != ExitStatus.OK
         may_be_new = np.flatnonzero(~failed[owner])
         features_new = may_be_new[_first_of_each(features[may_be_new])]
         edge, bit = features[features_new] // 8, np.uint8(1) << (features[features_new] % 8)
@@ -218,7 +163,7 @@ class Executor:
 
 
 def _as_pieces(inputs: Sequence[bytes] | Inputs):
-    """Where each input begins in the whole, and a function that gives inputs start..stop in one."""
+    """The bounds of the inputs, and a function that returns inputs start..stop - 1 end to end."""
     if isinstance(inputs, Inputs):
         bounds, data = np.asarray(inputs.bounds, np.int64), inputs.data
         ascending = len(bounds) > 0 and bool(np.all(np.diff(bounds) >= 0))
@@ -231,7 +176,7 @@ def _as_pieces(inputs: Sequence[bytes] | Inputs):
 
 
 def _cut(bounds: np.ndarray, max_bytes: int) -> list[tuple[int, int]]:
-    """Ranges of inputs for batches: the same for any number of workers."""
+    """Ranges of inputs, one for each batch; they do not depend on the number of workers."""
     batches, start, n = [], 0, len(bounds) - 1
     while start < n:
         fitting = int(np.searchsorted(bounds, bounds[start] + max_bytes, side="right")) - 1
@@ -242,10 +187,12 @@ def _cut(bounds: np.ndarray, max_bytes: int) -> list[tuple[int, int]]:
 
 
 def _first_of_each(values: np.ndarray) -> np.ndarray:
-    """Where each value occurs first, in order."""
+    """The index at which each value occurs first, in ascending order."""
     return np.sort(np.unique(values, return_index=True)[1])
 
 
 def _failure(index: int, verdict: np.void) -> Failure:
     frames = verdict["frames"][: verdict["num_frames"]]
-    return Failure(index, Status(verdict["status"]), int(verdict["signal"]), tuple(frames.tolist()))
+    return Failure(
+        index, ExitStatus(verdict["status"]), int(verdict["signal"]), tuple(frames.tolist())
+    )

@@ -6,7 +6,6 @@ import hashlib
 import mmap
 import os
 import select
-import shutil
 import subprocess
 from collections.abc import Iterable
 from functools import cache
@@ -14,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from aloex.apps.fuzz.target import elf
-from aloex.apps.fuzz.target.target import Target, cache_folder
+from aloex.apps.fuzz.target import Binary, Target, read_elf
+from aloex.apps.fuzz.tools import cache_folder, find_tool, run_tool
 from aloex.base.errors import InputError, require
 
 MAX_FRAMES = 16
-VERDICT = np.dtype(  # struct verdict in native/arena.h
+VERDICT = np.dtype(  # struct verdict in native/worker.h
     [
         ("first", "u4"),
         ("count", "u4"),
@@ -34,7 +33,7 @@ MAX_START = 60.0  # seconds for a target to load
 
 
 class Header(ctypes.Structure):
-    """struct arena in native/arena.h."""
+    """struct arena in native/worker.h."""
 
     _fields_ = (
         ("size", ctypes.c_uint64),
@@ -53,7 +52,7 @@ class Header(ctypes.Structure):
 
 
 class WorkerDied(Exception):
-    """The worker itself is gone, which no input should achieve."""
+    """The worker itself has died; no input should be able to cause that."""
 
 
 class Worker:
@@ -62,7 +61,7 @@ class Worker:
     def __init__(
         self, target: Target, *, batch: int, max_bytes: int, timeout: float, memory_mb: int
     ):
-        binary, path = elf.read(target.library), os.path.abspath(target.library)
+        binary, path = read_elf(target.library), os.path.abspath(target.library)
         if binary.is_program:
             own, command = {"LD_PRELOAD": compiled("preload.so")}, [path, in_program(binary)]
         else:
@@ -159,8 +158,8 @@ def ready(workers: Iterable[Worker], seconds: float | None = None) -> list[Worke
     return [by_fd[fd] for fd, _ in poll.poll(None if seconds is None else 1000 * seconds)]
 
 
-def in_program(binary: elf.Binary) -> str:
-    """Where a preloaded worker finds the target in its own program."""
+def in_program(binary: Binary) -> str:
+    """The addresses of the target in its program, for a preloaded worker."""
     test, init = (
         binary.symbols.get(name, 0) for name in ("LLVMFuzzerTestOneInput", "LLVMFuzzerInitialize")
     )
@@ -171,12 +170,10 @@ def in_program(binary: elf.Binary) -> str:
 
 @cache
 def compiled(name: str) -> str:
-    """The worker as a program or as preload.so, compiled on first use, kept in the user's cache."""
+    """The path of the worker program or of preload.so; compiled on first use, kept in the cache."""
     folder = Path(__file__).parent / "native"
     files = sorted(folder.glob("*.[ch]"))
-    compiler = next(filter(None, map(shutil.which, ("cc", "clang-19", "clang", "gcc"))), None)
-    if compiler is None:
-        raise InputError("there is no C compiler (cc); install one: apt-get install clang-19")
+    compiler = find_tool("cc", "clang-19", "clang", "gcc", package="clang-19")
     kind = ["-rdynamic"] if name == "worker" else ["-shared", "-fPIC", "-DPRELOADED"]
     content = b"".join(path.read_bytes() for path in files) + repr((compiler, kind)).encode()
     cached = cache_folder() / f"{hashlib.sha256(content).hexdigest()[:16]}-{name}"
@@ -184,9 +181,6 @@ def compiled(name: str) -> str:
         new = f"{cached}.{os.getpid()}"
         sources = [str(path) for path in files if path.suffix == ".c"]
         command = [compiler, "-O2", "-fvisibility=hidden", *kind, "-o", new, *sources, "-ldl"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            why = (done.stderr.strip().splitlines() or ["no message"])[0]
-            raise InputError(f"{compiler} cannot compile the worker: {why}")
+        run_tool(command)
         os.replace(new, cached)
     return str(cached)

@@ -1,9 +1,10 @@
 """An energy of blocks of bytes: a softmax layer's logits for each slot, and a term for each pair.
 
-    f(x | z) = sum_i a_i(z) . w(x_i) + sum_{i < j} e(x_i) . M(place of j - place of i) e(x_j)
+    f(x | z) = sum_i a_i(z) . w(x_i) + sum_{i < j} e(x_i) . M(offset of j - offset of i) e(x_j)
 
-with a_i a network that reads the context, the place in the file, and where slot i is. The law of
-one byte by itself is thus exact, p(v | z) ~ exp a(z) . w(v), and costs one evaluation of a.
+with a_i a network that reads the context, the position in the file, and the site of slot i. The
+distribution of a single byte is thus exact, p(v | z) ~ exp a(z) . w(v), and costs one evaluation of
+a.
 """
 
 from typing import Any, NamedTuple
@@ -13,15 +14,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.apps.fuzz.model.blocks import HERE, NOWHERE, NUM_SLOTS, unpacked
-from aloex.apps.fuzz.model.byte_law import ByteLaw, Settings
-from aloex.apps.fuzz.model.contexts import AROUND, HOLE, PLACE, WINDOW, place
+from aloex.apps.fuzz.model.blocks import HERE, NUM_SLOTS, UNUSED, unpacked
+from aloex.apps.fuzz.model.byte_model import ByteModel, ModelSettings
+from aloex.apps.fuzz.model.contexts import AROUND, MASKED, POSITION_DIM, WINDOW, position_features
 from aloex.kernels import Gibbs
 from aloex.nets import Features, Linear, elu
 from aloex.spaces import Categorical, Space
 
 PAIR_DIM = 16
-OFFSETS = (*AROUND, 0, 0)  # of the context's sites, of the byte itself, and of what is nowhere
+OFFSETS = (*AROUND, 0, 0)  # of the sites of the context, of the byte itself, of an unused slot
 MAX_DISTANCE = 2 * max(AROUND)
 
 
@@ -35,10 +36,12 @@ class BlockEnergy(eqx.Module):
     embedding: Float[Array, "256 pair_dim"]
     pairs: Float[Array, "distances pair_dim pair_dim"]
 
-    def __init__(self, settings: Settings, *, key: Key[Array, ""]):
+    def __init__(self, settings: ModelSettings, *, key: Key[Array, ""]):
         keys = jax.random.split(key, 4)
-        symbols = Categorical(WINDOW, HOLE + 1)
-        self.features = Features(symbols, cond_dim=PLACE, embed_dim=settings.embed_dim, key=keys[0])
+        symbols = Categorical(WINDOW, MASKED + 1)
+        self.features = Features(
+            symbols, cond_dim=POSITION_DIM, embed_dim=settings.embed_dim, key=keys[0]
+        )
         self.first = Linear(self.features.size, settings.hidden, key=keys[1])
         self.sites = jnp.zeros((len(OFFSETS), settings.hidden))
         self.last = Linear(settings.hidden, 256, key=keys[2])
@@ -54,34 +57,34 @@ class BlockEnergy(eqx.Module):
     def logits(
         self,
         context: Int[Array, " window"],
-        where: Float[Array, " place"],
+        position: Float[Array, " position"],
         sites: Int[Array, " slots"],
     ) -> Float[Array, "slots 256"]:
-        """a . w(v) for every v at each of some sites."""
-        hidden = self.first(self.features(context, where, self.first.weight.dtype))
+        """a . w(v) for every value v, at each of some sites."""
+        hidden = self.first(self.features(context, position, self.first.weight.dtype))
         return jax.vmap(self.last)(elu(hidden + self.sites[sites]))
 
     def terms(
         self, z: Float[Array, " cond"]
     ) -> tuple[Float[Array, "slots 256"], Float[Array, "slots slots a b"]]:
-        """What z alone decides: the logits of each slot, and the M of each pair i < j."""
-        context, slots, where = unpacked(z)
-        there, order = slots != NOWHERE, jnp.arange(NUM_SLOTS)
+        """The terms that depend on z alone: logits of each slot, and the M of each pair i < j."""
+        context, slots, position = unpacked(z)
+        there, order = slots != UNUSED, jnp.arange(NUM_SLOTS)
         at = jnp.array(OFFSETS)[slots]
         coupling = self.pairs[at[None, :] - at[:, None] + MAX_DISTANCE]
         both = there[:, None] & there & (order[:, None] < order)
-        logits = self.logits(context, where, slots)
+        logits = self.logits(context, position, slots)
         return jnp.where(there[:, None], logits, 0), jnp.where(both[:, :, None, None], coupling, 0)
 
     def at_slot(self, state: "SlotState", i: Int[Array, ""] | int) -> Float[Array, " 256"]:
-        """f for every value of slot i, but for what does not depend on it."""
+        """f for every value of slot i, up to a constant."""
         both_ways = state.coupling[i] + jnp.swapaxes(state.coupling[:, i], 1, 2)
         pull = jnp.einsum("jab,jb->a", both_ways, self.embedding[state.x])
         return state.logits[i] + self.embedding @ pull
 
 
 class SlotState(NamedTuple):
-    """Where a chain stands, and the terms of its energy."""
+    """The state of a chain, and the terms of its energy."""
 
     x: Int[Array, " slots"]
     logits: Float[Array, "slots 256"]
@@ -89,7 +92,7 @@ class SlotState(NamedTuple):
 
 
 class SlotGibbs(eqx.Module):
-    """`Gibbs` for a `BlockEnergy`: a sweep over the slots, for which the context is read once."""
+    """`Gibbs` for a `BlockEnergy`: a sweep over the slots that reads the context once."""
 
     def init(self, key: Key[Array, ""], x: Int[Array, " slots"], f: Any, z: Any = None) -> Any:
         return SlotState(x, *f.terms(z))
@@ -104,21 +107,21 @@ class SlotGibbs(eqx.Module):
         return state._replace(x=jax.lax.fori_loop(0, NUM_SLOTS, update, state.x)), None
 
     def transition_matrix(self, space: Space, f: Any, z: Any = None) -> Float[Array, "size size"]:
-        """That of `Gibbs`, if a space of so many states can be enumerated."""
+        """The matrix of `Gibbs`, by enumeration of all states."""
         return Gibbs(space.num_values).transition_matrix(space, f, z)
 
 
-class ByteEnergy(ByteLaw):
-    """log p(byte | context, place) of an energy, whatever method it was learned by."""
+class ByteEnergy(ByteModel):
+    """log p(byte | context, position) of a `BlockEnergy`, whatever method it was learned by."""
 
     f: BlockEnergy
-    settings: Settings = eqx.field(static=True)
+    settings: ModelSettings = eqx.field(static=True)
 
-    def __init__(self, settings: Settings, *, key: Key[Array, ""]):
+    def __init__(self, settings: ModelSettings, *, key: Key[Array, ""]):
         self.settings, self.f = settings, BlockEnergy(settings, key=key)
 
     def __call__(
         self, x: Int[Array, " window"], offset: Int[Array, ""], after: Int[Array, ""]
     ) -> Float[Array, " values"]:
         here = jnp.array([HERE])
-        return jax.nn.log_softmax(self.f.logits(x, place(offset, after), here)[0])
+        return jax.nn.log_softmax(self.f.logits(x, position_features(offset, after), here)[0])

@@ -1,12 +1,12 @@
 """An LSTM that reads the bytes before a byte, as in Learn&Fuzz (Godefroid et al. 2017).
 
-It is learned by maximum likelihood, each believed byte of a window given those before it. There are
+It is learned by maximum likelihood, each visible byte of a window given those before it. There are
 two ways to use it. `learn-and-fuzz` draws a byte from what comes before it alone. `rnn-ebm` takes
 log p of the window as an energy, so that what comes after counts too:
 
     f(v) = log p(v | before) + sum_j log p(x_j | before, v, x_{i+1}, ..., x_{j-1}),
 
-over the next bytes that are believed, SEEN of them at most: each costs 256 steps of the LSTM.
+over the next visible bytes, SEEN of them at most: each costs 256 steps of the LSTM.
 """
 
 import equinox as eqx
@@ -14,35 +14,42 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.apps.fuzz.model.byte_law import ByteLaw, Settings
-from aloex.apps.fuzz.model.contexts import HOLE, PLACE, REACH, WINDOW, hide, place
+from aloex.apps.fuzz.model.byte_model import ByteModel, ModelSettings
+from aloex.apps.fuzz.model.contexts import (
+    MASKED,
+    POSITION_DIM,
+    REACH,
+    WINDOW,
+    mask,
+    position_features,
+)
 from aloex.nets import Linear, lstm_cell
 
 SEEN = 8
 
 
-class ByteLSTM(ByteLaw):
-    """log p(byte | the bytes before it, place), or also of the bytes after it."""
+class ByteLSTM(ByteModel):
+    """log p(byte | the bytes before it, position), or also of the bytes after it."""
 
     symbols: Float[Array, "symbols gates"]
     where: Linear
     recurrent: Linear
     last: Linear
-    settings: Settings = eqx.field(static=True)
+    settings: ModelSettings = eqx.field(static=True)
 
-    def __init__(self, settings: Settings, *, key: Key[Array, ""]):
+    def __init__(self, settings: ModelSettings, *, key: Key[Array, ""]):
         keys, size = jax.random.split(key, 4), settings.hidden
         self.settings, bound = settings, size**-0.5
-        shape = (HOLE + 1, 4 * size)  # a look-up, which costs less than a product with a one-hot
+        shape = (MASKED + 1, 4 * size)  # a look-up, which costs less than a product with a one-hot
         self.symbols = jax.random.uniform(keys[0], shape, minval=-bound, maxval=bound)
-        self.where = Linear(PLACE, 4 * size, key=keys[1])
+        self.where = Linear(POSITION_DIM, 4 * size, key=keys[1])
         self.recurrent = Linear(size, 4 * size, key=keys[2])
         self.last = Linear(size, 256, key=keys[3])
 
     def __call__(
         self, x: Int[Array, " window"], offset: Int[Array, ""], after: Int[Array, ""]
     ) -> Float[Array, " values"]:
-        where = self.where(place(offset, after))
+        where = self.where(position_features(offset, after))
         (state, _), _ = jax.lax.scan(self.reads(where), self.start(), x[:REACH])
         log_p = self._log_probs(state)
         if self.settings.method == "rnn-ebm":
@@ -55,14 +62,14 @@ class ByteLSTM(ByteLaw):
         return (zeros, zeros), jnp.zeros(())
 
     def reads(self, where: Float[Array, " gates"]):
-        """A step for `scan`: log p of the next symbol is added up, unless it is a hole."""
+        """A step for `scan`: log p of the next symbol is added up, unless it is masked."""
 
         def step(carry, symbol):
             (h, c), total = carry
-            found = self._log_probs((h, c))[jnp.minimum(symbol, HOLE - 1)]
+            found = self._log_probs((h, c))[jnp.minimum(symbol, MASKED - 1)]
             gates = where + self.symbols[symbol] + self.recurrent(h)
             h, c = lstm_cell(gates, c, forget_bias=1.0)
-            return ((h, c), total + jnp.where(symbol == HOLE, 0, found)), None
+            return ((h, c), total + jnp.where(symbol == MASKED, 0, found)), None
 
         return step
 
@@ -84,11 +91,11 @@ class ByteLSTM(ByteLaw):
 def log_prob_of_window(
     model: ByteLSTM, key: Key[Array, ""], example: Int[Array, " example"], z=None
 ):
-    """The objective: mean log p of the bytes of a window that are believed, at a random level."""
-    key_level, key_hide = jax.random.split(key)
+    """The objective: mean log p of the visible bytes of a window, at a random visible fraction."""
+    key_fraction, key_mask = jax.random.split(key)
     context, (byte, offset, after) = example[:WINDOW], example[WINDOW:]
-    context = hide(key_hide, context, jax.random.uniform(key_level))
+    context = mask(key_mask, context, jax.random.uniform(key_fraction))
     x = jnp.concatenate([context[:REACH], byte[None], context[REACH:]])
-    step = model.reads(model.where(place(offset, after)))
+    step = model.reads(model.where(position_features(offset, after)))
     (_, total), _ = jax.lax.scan(step, model.start(), x)
-    return total / jnp.sum(x != HOLE)
+    return total / jnp.sum(x != MASKED)

@@ -1,75 +1,64 @@
-"""A model of bytes: the 256 probabilities of one from its place and what is believed around it.
+"""A model of bytes, p(byte | position, visible neighbours): the interface of all kinds."""
 
-It never sees the byte that it predicts. It is learned with a random share of the context hidden, so
-it answers for the full context, for the place alone, and for all that lies between.
-"""
-
+import dataclasses
 import os
-from collections.abc import Callable
-from typing import Any
+from abc import abstractmethod
+from dataclasses import dataclass
 
 import equinox as eqx
-import jax
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.apps.fuzz.model.block_energy import ByteEnergy
-from aloex.apps.fuzz.model.byte_law import VERSION, ByteLaw, Settings
-from aloex.apps.fuzz.model.byte_lstm import ByteLSTM
-from aloex.apps.fuzz.model.contexts import HOLE, PLACE, WINDOW, place
-from aloex.apps.fuzz.model.window_energy import ByteWindow
-from aloex.base.errors import CheckpointError, require
-from aloex.nets import Dense, Features
+from aloex.apps.fuzz.model.contexts import WINDOW, mask
 from aloex.runs import model_file
-from aloex.spaces import Categorical
+
+VERSION = 1  # of what a context is, and of the network
 
 
-class ByteModel(ByteLaw):
-    """log p(byte | context, place), by a network with one hidden layer."""
+@dataclass(frozen=True)
+class ModelSettings:
+    """What a model file records: how to rebuild the network, and how well it was learned."""
 
-    features: Features
-    net: Dense
-    settings: Settings = eqx.field(static=True)
+    hidden: int = 384
+    embed_dim: int = 16
+    method: str = "masked"  # it was learned by
+    window: int = WINDOW
+    version: int = VERSION
+    held_out: float | None = None  # log p of a byte held out, at the best visible fraction
+    seconds: float | None = None  # of training
 
-    def __init__(self, settings: Settings | None = None, *, key: Key[Array, ""]):
-        self.settings = settings = settings or Settings()
-        key_features, key_net = jax.random.split(key)
-        symbols = Categorical(WINDOW, HOLE + 1)
-        embed_dim = settings.embed_dim
-        self.features = Features(symbols, cond_dim=PLACE, embed_dim=embed_dim, key=key_features)
-        self.net = Dense((self.features.size, settings.hidden, 256), key=key_net)
 
+class ByteModel(eqx.Module):
+    """log p(byte | position, visible neighbours). It never sees the byte that it predicts."""
+
+    settings: eqx.AbstractVar[ModelSettings]
+
+    @abstractmethod
     def __call__(
         self, x: Int[Array, " window"], offset: Int[Array, ""], after: Int[Array, ""]
     ) -> Float[Array, " values"]:
-        return jax.nn.log_softmax(self.net(self.features(x, place(offset, after), self.net.dtype)))
+        """log p of the values 0..255 of a byte.
 
+        Args:
+            x: its context, which may be masked in part.
+            offset: the number of bytes before it in its file.
+            after: the number of bytes after it.
+        """
 
-KINDS: dict[str, Callable[..., ByteLaw]] = {  # by the method that they are learned by
-    **{"masked": ByteModel, "aloe": ByteEnergy, "cd": ByteEnergy, "ade": ByteEnergy},
-    "aloe-window": ByteWindow,
-    **{"learn-and-fuzz": ByteLSTM, "rnn-ebm": ByteLSTM},
-}
+    def log_prob(
+        self,
+        key: Key[Array, ""],
+        example: Int[Array, " example"],
+        visible_fraction: Float[Array, ""],
+    ) -> Float[Array, ""]:
+        """log p of an example's byte, with a random part of its context masked."""
+        x, (byte, offset, after) = example[:WINDOW], example[WINDOW:]
+        return self(mask(key, x, visible_fraction), offset, after)[byte]
 
+    def save(self, path: str | os.PathLike, **learned: float) -> None:
+        """Write a safetensors file, with the settings as JSON in its metadata.
 
-def build(settings: Settings, *, key: Key[Array, ""]) -> ByteLaw:
-    """A model with fresh weights."""
-    known = ", ".join(KINDS)
-    require(settings.method in KINDS, f"method must be one of {known}, got {settings.method!r}")
-    return KINDS[settings.method](settings, key=key)
-
-
-def load(path: str | os.PathLike) -> ByteLaw:
-    """The model that `ByteLaw.save` wrote."""
-
-    def like(recorded: dict[str, Any]) -> ByteLaw:
-        require("bytes" in recorded, "it is no model of bytes; make one: aloex fuzz learn CORPUS")
-        for name, ours in (("window", WINDOW), ("version", VERSION)):
-            found = recorded["bytes"].get(name)
-            if found != ours:
-                raise CheckpointError(
-                    f"{path} was learned with {name}={found}, but this version of Aloex has "
-                    f"{name}={ours}; learn it again: aloex fuzz learn CORPUS --out {path}"
-                )
-        return build(Settings(**recorded["bytes"]), key=jax.random.key(0))
-
-    return model_file.read(path, like)[0]
+        Args:
+            learned: `held_out` and `seconds` of the settings, which are known after training.
+        """
+        settings = dataclasses.replace(self.settings, **learned)
+        model_file.write(path, self, {"bytes": dataclasses.asdict(settings)})

@@ -1,8 +1,8 @@
-"""The context of a byte: the 32 bytes before it, the 32 after it, and where it lies in its file.
+"""The context of a byte: the 32 bytes before it, the 32 after it, and its position in its file.
 
-An example is a row of whole numbers: the context [64], then the byte, its offset, and how many
-bytes come after it. What is beyond the file, or is not to be believed, is a HOLE in the context. So
-every byte of every file is an example, the last one too, and of files of any size.
+An example is a row of integers: the context [64], then the byte, its offset, and the number of
+bytes after it. What is beyond the file, or not visible, is MASKED in the context. So every byte of
+every file is an example, also the last one, and files may have any size.
 """
 
 from collections.abc import Callable
@@ -13,35 +13,37 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key, UInt8
 
-from aloex.apps.fuzz.inputs.corpus import Corpus
+from aloex.apps.fuzz.inputs import Corpus
 
 REACH = 32
 WINDOW = 2 * REACH
-HOLE = 256
-NEAR = 128  # distances below it are told apart one by one
-STEPS = 48  # beyond it by half powers of two, up to 2^31
-LOW_BITS = 4  # of the offset, for what repeats every 2, 4, 8, 16 bytes
-PLACE = 2 * (NEAR + STEPS + 1) + LOW_BITS
+MASKED = 256
+NEAR = 128  # distances below it have a feature each
+STEPS = 48  # beyond it one for each half power of two, up to 2^31
+LOW_BITS = 4  # of the offset, for structure that repeats every 2, 4, 8, 16 bytes
+POSITION_DIM = 2 * (NEAR + STEPS + 1) + LOW_BITS
 
-LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of belief in the context, from the place alone to all
+VISIBLE_FRACTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the context
 
-BATCH = 1024  # bytes that a model is asked for together
+BATCH = 1024  # bytes that a model predicts together
 AROUND = tuple(i for i in range(-REACH, REACH + 1) if i)
 
 
 def context(data, begin, length, offset):
-    """The 64 bytes around some, of files of `length` bytes at data[begin]; NumPy's or JAX's."""
+    """The 64 bytes around some bytes of files of `length` bytes at data[begin]; NumPy or JAX."""
     xp = data.__array_namespace__()
     begin, length, offset = (xp.asarray(a)[..., None] for a in (begin, length, offset))
     at = offset + xp.asarray(AROUND)
     inside = (at >= 0) & (at < length)
-    return xp.where(inside, data[begin + xp.where(inside, at, 0)].astype(xp.int32), HOLE)
+    return xp.where(inside, data[begin + xp.where(inside, at, 0)].astype(xp.int32), MASKED)
 
 
-def fill(out: np.ndarray, ask: Callable[..., Array], data, begin, length, offset, *more) -> None:
-    """Fill in ask(context, offset, after, *more) for some bytes, of files as above.
+def fill_in_batches(
+    out: np.ndarray, ask: Callable[..., Array], data, begin, length, offset, *more
+) -> None:
+    """Write ask(context, offset, after, *more) of some bytes into `out`; files as in `context`.
 
-    In batches of one size: one program is compiled, and a row never depends on the others.
+    All batches have one size, so one program is compiled, and a row never depends on the others.
     """
     columns = (offset, length - 1 - offset, *more)
     for i in range(0, len(out), BATCH):
@@ -51,21 +53,21 @@ def fill(out: np.ndarray, ask: Callable[..., Array], data, begin, length, offset
         out[i : i + BATCH] = np.asarray(found)[: len(out) - i]
 
 
-def hide(
-    key: Key[Array, ""], x: Int[Array, " window"], level: Float[Array, ""]
+def mask(
+    key: Key[Array, ""], x: Int[Array, " window"], visible_fraction: Float[Array, ""]
 ) -> Int[Array, " window"]:
-    """The context with each byte believed with probability `level`, else a hole."""
-    return jnp.where(jax.random.uniform(key, x.shape) < level, x, HOLE)
+    """Mask each byte of a context, but with probability `visible_fraction` leave it visible."""
+    return jnp.where(jax.random.uniform(key, x.shape) < visible_fraction, x, MASKED)
 
 
-def place(offset: Int[Array, ""], after: Int[Array, ""]) -> Float[Array, " place"]:
-    """How far a byte is from the start and from the end of its file, near and far."""
+def position_features(offset: Int[Array, ""], after: Int[Array, ""]) -> Float[Array, " position"]:
+    """Features of the distances of a byte from the beginning and from the end of its file."""
     bits = (offset >> jnp.arange(LOW_BITS)) & 1
     return jnp.concatenate([_distance(offset), _distance(after), 2.0 * bits - 1])
 
 
 def _distance(d: Int[Array, ""]) -> Float[Array, " n"]:
-    """One-hot below NEAR; beyond, weights of the two steps around it."""
+    """One-hot below NEAR; beyond it, weights of the two steps around the distance."""
     near = d == jnp.arange(NEAR)
     step = 2 * jnp.log2(jnp.maximum(d, NEAR) / NEAR)
     far = jnp.maximum(0, 1 - jnp.abs(step - jnp.arange(STEPS + 1)))
@@ -73,7 +75,7 @@ def _distance(d: Int[Array, ""]) -> Float[Array, " n"]:
 
 
 class Examples(eqx.Module):
-    """Draws bytes as mutants do: a file, each as likely, then a place in it. `fit`'s stream."""
+    """Draws examples for `fit`: a file, each as likely, then a byte of it, as mutants do."""
 
     data: UInt8[Array, " bytes"]
     begin: Int[Array, " files"]

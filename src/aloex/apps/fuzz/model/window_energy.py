@@ -1,9 +1,9 @@
-"""The paper's energy of a whole window given its place: a hidden layer over all of its bytes.
+"""The paper's energy of a window given its position: a hidden layer over all of its bytes.
 
-    f(x | y) = b(y)[x_i] + v . elu(c(y) + sum_j W_j e(x_j)),   j over the sites that are no holes,
+    f(x | y) = b(y)[x_i] + v . elu(c(y) + sum_j W_j e(x_j)),   j over the sites that are not masked,
 
-with y the place of byte i, the window's centre. A change of one site changes the sum by a vector of
-its own, so f for all 256 values of a site costs 256 times the hidden layer, whatever the window.
+with y the position of byte i, the window's centre. A change of one site changes one term of the
+sum, so f for all 256 values of a site costs 256 times the hidden layer, whatever the window's size.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,8 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex import exact
-from aloex.apps.fuzz.model.byte_law import ByteLaw, Settings
-from aloex.apps.fuzz.model.contexts import HOLE, PLACE, place
+from aloex.apps.fuzz.model.byte_model import ByteModel, ModelSettings
+from aloex.apps.fuzz.model.contexts import MASKED, POSITION_DIM, position_features
 from aloex.apps.fuzz.model.windows import FREE, SPACE, around, centre_of, unpacked
 from aloex.nets import Linear, elu, on_cpu
 from aloex.spaces import Space
@@ -31,10 +31,10 @@ class WindowEnergy(eqx.Module):
     embedding: Float[Array, "values embed"]
     sites: Float[Array, "sites embed hidden"]
     where: Linear
-    unary: Float[Array, "values place"]
+    unary: Float[Array, "values position"]
     out: Float[Array, " hidden"]
 
-    def __init__(self, settings: Settings, space: Space = SPACE, *, key: Key[Array, ""]):
+    def __init__(self, settings: ModelSettings, space: Space = SPACE, *, key: Key[Array, ""]):
         keys = jax.random.split(key, 4)
         size = space.dim * settings.embed_dim
         draw = lambda key, shape, n_in: (
@@ -43,8 +43,8 @@ class WindowEnergy(eqx.Module):
         self.embedding = jax.random.normal(keys[0], (space.num_values, settings.embed_dim))
         shape = (space.dim, settings.embed_dim, settings.hidden)
         self.sites = draw(keys[1], shape, size)
-        self.where = Linear(PLACE, settings.hidden, key=keys[2])
-        self.unary = jnp.zeros((space.num_values, PLACE))
+        self.where = Linear(POSITION_DIM, settings.hidden, key=keys[2])
+        self.unary = jnp.zeros((space.num_values, POSITION_DIM))
         self.out = draw(keys[3], (settings.hidden,), settings.hidden)
 
     def __call__(self, x: Int[Array, " sites"], z: Float[Array, " cond"]) -> Float[Array, ""]:
@@ -53,23 +53,23 @@ class WindowEnergy(eqx.Module):
         return elu(state.sums) @ self.out + jnp.where(state.free[centre], state.unary[x[centre]], 0)
 
     def at(self, x: Int[Array, " sites"], z: Float[Array, " cond"]) -> "WindowState":
-        """Where a chain begins."""
+        """The state in which a chain begins."""
         condition = unpacked(z)
-        sums = self.sums(condition.read(x), condition.place)
-        return WindowState(x, condition.sites == FREE, sums, self.unary @ condition.place)
+        sums = self.sums(condition.read(x), condition.position)
+        return WindowState(x, condition.sites == FREE, sums, self.unary @ condition.position)
 
     def sums(
-        self, symbols: Int[Array, " sites"], where: Float[Array, " place"]
+        self, symbols: Int[Array, " sites"], position: Float[Array, " position"]
     ) -> Float[Array, " hidden"]:
-        """What goes into the hidden layer; holes add nothing."""
-        there = symbols < HOLE
+        """The input of the hidden layer; masked sites add nothing."""
+        there = symbols < MASKED
         e = jnp.where(there[:, None], self.embedding[jnp.where(there, symbols, 0)], 0)
-        return self.where(where) + e.reshape(-1) @ self.sites.reshape(e.size, -1)
+        return self.where(position) + e.reshape(-1) @ self.sites.reshape(e.size, -1)
 
     def at_site(
         self, others: Float[Array, " hidden"], unary: Float[Array, " values"], i: Any
     ) -> Float[Array, " values"]:
-        """f for every value of site i, but for a constant, from the sums of all others."""
+        """f for every value of site i, up to a constant, from the sums over the other sites."""
         f_values = one_by_one(_hidden_layer)(others, self.embedding, self.sites[i], self.out)
         return f_values + jnp.where(i == centre_of(self.sites), unary, 0)
 
@@ -79,9 +79,9 @@ def _hidden_layer(others, embedding, site, out) -> Float[Array, " values"]:
 
 
 def one_by_one(fn: Callable[..., Array]) -> Callable[..., Array]:
-    """fn, but on a CPU one example of a batch after the other: its 256 rows then stay in the cache.
+    """fn under `vmap`, on a CPU one example after the other: its 256 rows then stay in the cache.
 
-    Its gradient is that of all at once.
+    The gradient is computed for all examples at once.
     """
     if not on_cpu():
         return fn
@@ -91,7 +91,7 @@ def one_by_one(fn: Callable[..., Array]) -> Callable[..., Array]:
 
 
 class WindowState(NamedTuple):
-    """Where a chain stands."""
+    """The state of a chain."""
 
     x: Int[Array, " sites"]
     free: Bool[Array, " sites"]
@@ -100,9 +100,9 @@ class WindowState(NamedTuple):
 
 
 class WindowGibbs(eqx.Module):
-    """`Gibbs` for a `WindowEnergy`, at `num_sites` of the free sites, in an order that is random.
+    """`Gibbs` for a `WindowEnergy`, at `num_sites` of the free sites, in a random order.
 
-    Which sites does not depend on x, so p stays as it is; the sums are kept up to date.
+    The choice of sites does not depend on x, so p stays invariant; the sums are kept up to date.
     """
 
     num_sites: int = eqx.field(static=True)
@@ -140,18 +140,18 @@ class WindowGibbs(eqx.Module):
         return sum(products[1:], products[0]) / len(orders)
 
 
-class ByteWindow(ByteLaw):
-    """log p(byte | context, place) ~ f of the window with the byte in its centre."""
+class ByteWindow(ByteModel):
+    """log p(byte | context, position) ~ f of the window with the byte in its centre."""
 
     f: WindowEnergy
-    settings: Settings = eqx.field(static=True)
+    settings: ModelSettings = eqx.field(static=True)
 
-    def __init__(self, settings: Settings, *, key: Key[Array, ""]):
+    def __init__(self, settings: ModelSettings, *, key: Key[Array, ""]):
         self.settings, self.f = settings, WindowEnergy(settings, key=key)
 
     def __call__(
         self, x: Int[Array, " window"], offset: Int[Array, ""], after: Int[Array, ""]
     ) -> Float[Array, " values"]:
-        f, window, where = self.f, around(x, HOLE), place(offset, after)
-        f_values = f.at_site(f.sums(window, where), f.unary @ where, centre_of(window))
+        f, window, position = self.f, around(x, MASKED), position_features(offset, after)
+        f_values = f.at_site(f.sums(window, position), f.unary @ position, centre_of(window))
         return jax.nn.log_softmax(f_values)

@@ -1,8 +1,8 @@
-"""Algorithm 1 on whole windows, and between its steps on windows of which one byte is drawn.
+"""Algorithm 1 on windows that are drawn jointly, and between its steps on a byte given the rest.
 
-There all but the byte in the centre is given, so a step of Gibbs is an exact draw from p, wherever
-it starts. The likelihood's slope then needs no q, and many more can be had for the same work. They
-teach f the law of a byte, whole windows teach it how bytes go together.
+In the second kind all but the byte in the centre is given, so a step of Gibbs is an exact draw from
+p, wherever it starts. The gradient of the likelihood then needs no q and costs little. Such windows
+teach f the distribution of a byte; windows drawn jointly teach it how bytes depend on each other.
 """
 
 from typing import NamedTuple
@@ -17,45 +17,45 @@ from aloex.learning import ALOE, aloe
 from aloex.samplers import LocalSearch
 
 
-class State(NamedTuple):
-    """All that training carries from step to step."""
+class JointState(NamedTuple):
+    """The state of training."""
 
-    whole: aloe.State
-    opt_given: PyTree
+    joint: aloe.ALOEState
+    opt_conditional: PyTree
 
 
-class Info(NamedTuple):
+class JointInfo(NamedTuple):
     """Means over the batch."""
 
-    f_loss: Float[Array, ""]  # of windows that are given but for a byte
-    f_loss_whole: Float[Array, ""]
+    f_loss: Float[Array, ""]  # of a byte given the rest
+    f_loss_joint: Float[Array, ""]
     q_loss: Float[Array, ""]
     num_edits: Float[Array, ""]
 
 
-class WholeAndGiven(eqx.Module):
-    """The first `num_whole` windows of a batch are drawn whole, of the others only the centre."""
+class JointAndConditional(eqx.Module):
+    """Of the first `num_joint` windows of a batch all is drawn, of the others only the centre."""
 
-    whole: ALOE
-    given: pcd.CD
-    num_whole: int = eqx.field(static=True)
+    joint: ALOE
+    conditional: pcd.CD
+    num_joint: int = eqx.field(static=True)
 
-    def init(self, f: Energy, q: LocalSearch) -> State:
+    def init(self, f: Energy, q: LocalSearch) -> JointState:
         """The state before the first step."""
-        return State(self.whole.init(f, q), self.given.init(f).opt_f)
+        return JointState(self.joint.init(f, q), self.conditional.init(f).opt_f)
 
     def step(
         self,
         key: Key[Array, ""],
-        state: State,
+        state: JointState,
         x: Int[Array, "batch sites"],
         z: Float[Array, "batch cond"],
-    ) -> tuple[State, Info]:
+    ) -> tuple[JointState, JointInfo]:
         """One step on either part."""
-        (key_whole, key_given), n = jax.random.split(key), self.num_whole
-        whole, info = self.whole.step(key_whole, state.whole, x[:n], z[:n])
-        given = pcd.State(whole.f, whole.ema_f, state.opt_given, None, whole.step)
-        given, info_given = self.given.step(key_given, given, x[n:], z[n:])
-        whole = whole._replace(f=given.f, ema_f=given.ema_f)
-        losses = info_given.f_loss, info.f_loss, info.q_loss, info.num_edits
-        return State(whole, given.opt_f), Info(*losses)
+        (key_joint, key_conditional), n = jax.random.split(key), self.num_joint
+        joint, info = self.joint.step(key_joint, state.joint, x[:n], z[:n])
+        start = pcd.CDState(joint.f, joint.ema_f, state.opt_conditional, None, joint.step)
+        conditional, info_of_byte = self.conditional.step(key_conditional, start, x[n:], z[n:])
+        joint = joint._replace(f=conditional.f, ema_f=conditional.ema_f)
+        losses = info_of_byte.f_loss, info.f_loss, info.q_loss, info.num_edits
+        return JointState(joint, conditional.opt_f), JointInfo(*losses)

@@ -6,15 +6,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.apps.fuzz.model.block_search import with_edits
-from aloex.apps.fuzz.model.contexts import HOLE, PLACE, WINDOW
+from aloex.apps.fuzz.model.contexts import MASKED, POSITION_DIM, WINDOW
 from aloex.apps.fuzz.model.windows import FREE, SPACE, unpacked
 from aloex.nets import Features, Linear, elu, lstm_cell
 from aloex.samplers import LocalSearch
 from aloex.spaces import Categorical
 
 
-class Reader(eqx.Module):
-    """The condition in a few numbers."""
+class WindowEncoder(eqx.Module):
+    """Encodes the condition of a window."""
 
     features: Features
     linear: Linear
@@ -22,7 +22,9 @@ class Reader(eqx.Module):
     def __init__(self, size: int, *, embed_dim: int = 4, key: Key[Array, ""]):
         key_features, key_linear = jax.random.split(key)
         symbols = Categorical(WINDOW, FREE + 1)
-        self.features = Features(symbols, cond_dim=PLACE, embed_dim=embed_dim, key=key_features)
+        self.features = Features(
+            symbols, cond_dim=POSITION_DIM, embed_dim=embed_dim, key=key_features
+        )
         self.linear = Linear(self.features.size, size, key=key_linear)
 
     def __call__(self, z: Float[Array, " cond"]) -> Float[Array, " size"]:
@@ -30,15 +32,14 @@ class Reader(eqx.Module):
 
 
 class WindowLSTM(eqx.Module):
-    """q0(x | z): each free site given the window before it, z known; the other sites are uniform.
+    """q0(x | z): each free site given z and the window before it; the other sites are uniform.
 
-    What comes before is read as it is seen: holes are a symbol of their own, bytes that are given
-    are read as if they had been drawn.
+    MASKED is a symbol of its own; bytes that are given are read as if they had been drawn.
     """
 
     symbols: Float[Array, "symbols gates"]
     sites: Float[Array, "sites gates"]
-    reader: Reader
+    encoder: WindowEncoder
     where: Linear
     recurrent: Linear
     last: Linear
@@ -46,8 +47,8 @@ class WindowLSTM(eqx.Module):
     def __init__(self, hidden: int, *, key: Key[Array, ""]):
         keys, bound = jax.random.split(key, 6), hidden**-0.5
         table = lambda key, n: jax.random.uniform(key, (n, 4 * hidden), minval=-bound, maxval=bound)
-        self.symbols, self.sites = table(keys[0], HOLE + 1), table(keys[1], WINDOW)
-        self.reader = Reader(hidden, key=keys[2])
+        self.symbols, self.sites = table(keys[0], MASKED + 1), table(keys[1], WINDOW)
+        self.encoder = WindowEncoder(hidden, key=keys[2])
         self.where = Linear(hidden, 4 * hidden, key=keys[3])
         self.recurrent = Linear(hidden, 4 * hidden, key=keys[4])
         self.last = Linear(hidden, 256, key=keys[5])
@@ -72,8 +73,8 @@ class WindowLSTM(eqx.Module):
         return jnp.sum(jnp.take_along_axis(log_probs, x[:, None], axis=1))
 
     def _gates(self, z: Float[Array, " cond"]) -> Float[Array, "sites gates"]:
-        """The part of what is known before anything is read."""
-        return self.sites + self.where(self.reader(z))
+        """The part of the gates that depends on z alone."""
+        return self.sites + self.where(self.encoder(z))
 
     def _start(self) -> tuple[Float[Array, " hidden"], Float[Array, " hidden"]]:
         zeros = jnp.zeros(self.recurrent.weight.shape[1], self.recurrent.weight.dtype)
@@ -91,4 +92,4 @@ class WindowLSTM(eqx.Module):
 def build_q(hidden: int, max_edits: int, *, key: Key[Array, ""]) -> LocalSearch:
     """The whole search, with fresh weights."""
     key_q0, *keys = jax.random.split(key, 5)
-    return with_edits(WindowLSTM(hidden, key=key_q0), Reader, SPACE, hidden, max_edits, keys)
+    return with_edits(WindowLSTM(hidden, key=key_q0), WindowEncoder, SPACE, hidden, max_edits, keys)

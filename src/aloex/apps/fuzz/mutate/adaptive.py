@@ -1,25 +1,25 @@
 """A mutator that learns from what its mutants cover.
 
-Three choices make a mutant: the law of its bytes, how many edits it has, and an operator that
-changes it as a whole, or its numbers. Each is a bandit with Bernoulli arms, pulled by Thompson
-sampling: a mutant wins if it has a new edge, and
+Three choices make a mutant: the sampler that draws its bytes, the number of edits, and an operator
+that changes the whole input or its numbers. Each choice is a bandit with Bernoulli arms and
+Thompson sampling: a mutant wins if it has a new edge, and
 
-    rate of an arm ~ Beta(1 + mutants of it that won, 1 + those that did not).
+    rate of an arm ~ Beta(1 + mutants of the arm that won, 1 + mutants of the arm that did not).
 
-The laws are those without a model, and those of a model at some levels and temperatures. They are
-computed for the inputs at hand, so what was found is what the model then looks at.
+There are samplers without a model, and those of a model, one for each pair of a visible fraction
+and a temperature. The model looks at the input that a mutant starts from.
 
 Mutants start from an input x, a seed or one that had a new edge, with probability
 
-    p(x) ~ (sum over the edges e of x of 1 / n_e)^2,   n_e: how many inputs so far had e,
+    p(x) ~ (sum over the edges e of x of 1 / n_e)^2,   n_e: number of inputs so far that had e,
 
-so most often from one that goes where few went.
+so most often from an input with rare edges.
 
-The model may be learned again (`relearn.py`) after the first 1,000, 3,000, 10,000, ... mutants,
-from the seeds and what had new edges until then.
+The model may be trained further after the first 1,000, 3,000, 10,000, ... mutants, on the seeds and
+on the inputs that had new edges until then.
 
-All that is known is the sum of the notes on batches (`observe`, `learn`). Mutant i is a function of
-that, of the seed and of i.
+What the mutator knows is the sum of the notes on the batches (`observe`, `learn`). Mutant i is a
+function of that, of the seed, and of i.
 """
 
 import base64
@@ -29,85 +29,82 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int, UInt8
+from numpy.typing import NDArray
 
-from aloex.apps.fuzz.execute.executor import Inputs, Outcomes, Status
+from aloex.apps.fuzz.inputs import ExitStatus, Inputs, Outcomes
 from aloex.apps.fuzz.mutate.mutators import (
     EDITS,
     Edits,
     Mutants,
     Repair,
-    byte_of_another,
+    byte_of_other_seed,
     check_options,
     count_edits,
     generator,
     other_byte,
     repaired,
 )
-from aloex.apps.fuzz.mutate.numbers import Where, anywhere, change_numbers
+from aloex.apps.fuzz.mutate.numbers import ChoosePositions, anywhere, change_numbers
 from aloex.apps.fuzz.mutate.operators import OPERATORS
 from aloex.base.errors import require
 
-BATCH = 100  # mutants from one lesson to the next
-MAX_PLACES = 512  # that a model looks at in each input, to find numbers
+BATCH = 100  # mutants between two notes
 EXPLORE = 0.1  # share of choices that are uniform: what pays changes as coverage grows
-LEVELS, TEMPERATURES = (0.0, 0.5, 1.0), (1.0, 3.0)
-BLIND = {"uniform": other_byte, "posmarg": byte_of_another}
-
-POINTS = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))  # mutants, to learn again after
+WITHOUT_MODEL = {"uniform": other_byte, "other-seed": byte_of_other_seed}
+RELEARN_AFTER = tuple(k * 10**e for e in range(3, 9) for k in (1, 3))  # mutants
 
 Note = dict[str, Any]  # plain JSON values
 
 
 @runtime_checkable
-class Laws(Protocol):
-    """What is asked of a model: `LearnedByte`, which is not named here as JAX loads slowly."""
+class ByteSampler(Protocol):
+    """Draws bytes from a model: `with_model.ModelSampler`, which needs JAX."""
 
     model: Any
-    pairs: list[tuple[float, float]]  # levels and temperatures
+    pairs: list[tuple[float, float]]  # visible fractions and temperatures
 
-    def draw(self, edits: Edits, pair: Int[np.ndarray, " edits"]) -> UInt8[np.ndarray, " edits"]:
-        """Values by the laws of the pairs given."""
+    def draw(self, edits: Edits, pair: NDArray[np.integer]) -> NDArray[np.uint8]:
+        """Draw a value for each edit, with the visible fraction and temperature of its pair."""
         ...
 
 
-Relearn = Callable[[Any, Sequence[bytes]], Any]  # a model after some inputs
+Relearn = Callable[[Any, Sequence[bytes]], Any]  # trains a model further on some inputs
 
 
 class Bandit:
-    """Arms that win or not, and how often they did."""
+    """Counts how often each arm was tried and won."""
 
     def __init__(self, num_arms: int):
         self.won, self.tried = np.zeros((2, num_arms))
 
     def choose(self, rng: np.random.Generator) -> int:
-        """An arm, by a draw of each arm's rate; sometimes any arm."""
+        """Draw a rate for each arm and choose the highest; sometimes choose any arm."""
         if rng.random() < EXPLORE:
             return int(rng.integers(len(self.won)))
         return int(rng.beta(1 + self.won, 1 + self.tried - self.won).argmax())
 
 
 class Adaptive:
-    """See the top of this file; it learns best after every `batch` mutants.
+    """See the top of this file. It expects a note after every `batch` mutants.
 
     Args:
-        model: chooses bytes, beside `uniform` and `posmarg`; none if None.
-        places: of an input, where its numbers may be.
-        relearn: how the model is learned again; never if None.
+        sampler: draws bytes from a model; None if there is no model.
+        positions: where the numbers of an input may be.
+        relearn: trains the model further; None: never.
         seed: of all randomness.
-        edits: numbers of edits, or shares of the input below 1, an arm each.
-        keep: bytes at the beginning that stay as they are.
-        repair: what is done to a mutant at last.
-        max_len: bytes that a mutant may have.
+        edits: numbers of edits, or fractions of the input below 1, an arm each.
+        keep: number of bytes at the beginning that stay as they are.
+        repair: applied to each mutant at the end.
+        max_len: number of bytes that a mutant may have.
     """
 
     batch = BATCH
 
     def __init__(
         self,
-        model: Laws | None = None,
+        sampler: ByteSampler | None = None,
         *,
-        places: Where = anywhere,
+        positions: ChoosePositions = anywhere,
         relearn: Relearn | None = None,
         seed: int = 0,
         edits: tuple[int | float, ...] = EDITS,
@@ -116,30 +113,35 @@ class Adaptive:
         max_len: int = 1 << 20,
     ):
         check_options(seed, edits, keep)
-        self.first_model, self.relearn, self.seed, self.edits = model, relearn, seed, edits
-        self.keep, self.repair, self.max_len, self.places = keep, repair, max_len, places
+        self.first_sampler, self.relearn, self.seed, self.edits = sampler, relearn, seed, edits
+        self.keep, self.repair, self.max_len, self.positions = keep, repair, max_len, positions
         self.forget()
 
     @property
     def arms(self) -> dict[str, list[str]]:
         """The names of all arms."""
-        pairs = [] if self.first_model is None else self.first_model.pairs
-        laws = [*BLIND, *(f"level {level}, temperature {t}" for level, t in pairs)]
+        pairs = [] if self.first_sampler is None else self.first_sampler.pairs
+        of_model = [f"visible {fraction}, temperature {t}" for fraction, t in pairs]
         operators = [*(operator.__name__ for operator in OPERATORS), "numbers"]
-        return {"law": laws, "edits": list(map(str, self.edits)), "operator": operators}
+        return {
+            "sampler": [*WITHOUT_MODEL, *of_model],
+            "edits": list(map(str, self.edits)),
+            "operator": operators,
+        }
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Return to the state before the first note."""
         self.bandits = [Bandit(len(names)) for names in self.arms.values()]
-        self._edges: list[Int[np.ndarray, " edges"]] = []  # of each input to start from
-        self._hits = np.zeros(0, np.int64)  # how many inputs had each edge
-        self.model = self.first_model
+        self._edges: list[NDArray[np.integer]] = []  # of each input that mutants may start from
+        self._hits = np.zeros(0, np.int64)  # number of inputs that had each edge
+        self.sampler = self.first_sampler
         self._num_tried = 0
-        self._until = self._relearned = 0  # how many inputs there were to learn again from, and did
+        self._num_known = 0  # inputs to train the model further on
+        self._num_relearned = 0  # inputs that it was trained on
 
     def observe(self, outcomes: Outcomes, added: Sequence[int], mutants: Mutants | None) -> Note:
-        """What is to be learned from a batch, of which the inputs `added` may be started from."""
-        had = np.repeat(outcomes.status == Status.OK, np.diff(outcomes.first))
+        """Make the note on a batch; mutants may start from its inputs `added`."""
+        had = np.repeat(outcomes.status == ExitStatus.OK, np.diff(outcomes.first))
         note = {"hits": pack(np.bincount(outcomes.features[had] // 8))}
         if mutants is None or mutants.arms is None:  # the seeds
             return {**note, "edges": [pack(outcomes.edges_of(i)) for i in added]}
@@ -157,47 +159,53 @@ class Adaptive:
         }
 
     def learn(self, note: Note) -> None:
-        """Take in a note."""
+        """Learn from a note."""
         if "tried" in note:
             for bandit, won, tried in zip(self.bandits, note["won"], note["tried"], strict=True):
                 bandit.won += won
                 bandit.tried += tried
         self._edges += map(unpack, note["edges"])
         before, self._num_tried = self._num_tried, self._num_tried + sum(note.get("tried", [[]])[0])
-        self._pass_points(before)
+        self._note_inputs(before)
         hits = unpack(note["hits"])
         size = max(len(hits), len(self._hits))
         self._hits = np.pad(self._hits, (0, size - len(self._hits)))
         self._hits[: len(hits)] += hits
 
-    def _pass_points(self, before: int) -> None:
-        passed = [p for p in POINTS if before < p <= self._num_tried]
+    def _note_inputs(self, before: int) -> None:
+        """Where the model is to be trained further, note the inputs that there are."""
+        passed = [p for p in RELEARN_AFTER if before < p <= self._num_tried]
         if self.relearn is None or not passed:
             return
         require(
-            passed == [self._num_tried],  # else what was found until then depends on the batches
-            f"to learn again after {passed[0]} mutants, batches must end there; choose another "
-            "--batch, such as 100",
+            passed == [self._num_tried],  # else the inputs known then depend on the batches
+            f"the model is trained further after {passed[0]} mutants, so a batch must end there; "
+            "choose another --batch, such as 100",
         )
-        self._until = len(self._edges)
+        self._num_known = len(self._edges)
 
-    def _learn_again(self, seeds: Sequence[bytes]) -> None:
-        if self._until == self._relearned or self.first_model is None or self.relearn is None:
+    def _train_further(self, seeds: Sequence[bytes]) -> None:
+        if (
+            self._num_known == self._num_relearned
+            or self.first_sampler is None
+            or self.relearn is None
+        ):
             return
-        pairs = zip(seeds, self._edges[: self._until], strict=False)
+        pairs = zip(seeds, self._edges[: self._num_known], strict=False)
         inputs = [x for x, edges in pairs if len(edges)]
-        self.model = copy.copy(self.first_model)  # which may serve others
-        self.model.model = self.relearn(self.first_model.model, inputs)
-        self._relearned = self._until
+        self.sampler = copy.copy(self.first_sampler)  # which may serve others
+        self.sampler.model = self.relearn(self.first_sampler.model, inputs)
+        self._num_relearned = self._num_known
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
-        """Mutants start..start + n - 1, by what is known."""
-        self._learn_again(seeds)
-        up_to = np.cumsum(self._starts(seeds))
+        """Mutants start..start + n - 1, given what is known."""
+        self._train_further(seeds)
+        cumulative = np.cumsum(self._start_weights(seeds))
         rngs = [generator(self.seed, i) for i in range(start, start + n)]
         choices = [bandit.choose(rng) for rng in rngs for bandit in self.bandits]
         arms = np.array(choices, np.int64).reshape(n, len(self.bandits))
-        origin = np.searchsorted(up_to / up_to[-1], [rng.random() for rng in rngs], side="right")
+        starts = [rng.random() for rng in rngs]
+        origin = np.searchsorted(cumulative / cumulative[-1], starts, side="right")
         size = np.array([len(seeds[i]) for i in origin], np.int64)
         num_edits = count_edits(np.array(self.edits)[arms[:, 1]], size - self.keep)
         chances = [rng.random((2, k)) for rng, k in zip(rngs, num_edits, strict=True)]
@@ -207,10 +215,10 @@ class Adaptive:
         data = np.frombuffer(bytearray().join([seeds[i] for i in origin]), np.uint8)
         repeat = lambda of_mutants: np.repeat(of_mutants, num_edits)
         positions = self.keep + (repeat(size - self.keep) * where).astype(np.int64)
-        places = repeat(bounds[:-1]) + positions
-        edits = Edits(seeds, repeat(origin), positions, data[places], which)
+        at = repeat(bounds[:-1]) + positions
+        edits = Edits(seeds, repeat(origin), positions, data[at], which)
         values = self._values(edits, repeat(arms[:, 0]))
-        data[places] = values  # where a place occurs twice, numpy leaves the last value
+        data[at] = values  # where a position occurs twice, numpy leaves the last value
         whole = [
             self._operate(arm, data[bounds[i] : bounds[i + 1]], seeds[origin[i]], seeds, rng)
             for i, (arm, rng) in enumerate(zip(arms[:, 2].tolist(), rngs, strict=True))
@@ -219,8 +227,8 @@ class Adaptive:
         first = np.concatenate([[0], np.cumsum(num_edits)])
         return Mutants(repaired(joined, self.repair), origin, first, positions, values, arms=arms)
 
-    def _starts(self, seeds: Sequence[bytes]) -> Float[np.ndarray, " seeds"]:
-        """How much each is to be started from; all the same if nothing is known."""
+    def _start_weights(self, seeds: Sequence[bytes]) -> NDArray[np.floating]:
+        """The weight of each input to start from; all the same if nothing is known."""
         usable = np.array([len(x) > self.keep for x in seeds])
         require(
             bool(usable.any()),
@@ -231,28 +239,29 @@ class Adaptive:
         weights = np.where(usable, known, 0.0)
         return weights if weights.any() else usable.astype(float)
 
-    def _values(self, edits: Edits, law: Int[np.ndarray, " edits"]) -> UInt8[np.ndarray, " edits"]:
-        values = np.empty(len(law), np.uint8)
-        for i, choose in enumerate(BLIND.values()):
-            rows = law == i
+    def _values(self, edits: Edits, arm: NDArray[np.integer]) -> NDArray[np.uint8]:
+        """Draw a value for each edit by the sampler of its arm."""
+        values = np.empty(len(arm), np.uint8)
+        for i, choose in enumerate(WITHOUT_MODEL.values()):
+            rows = arm == i
             if rows.any():
                 values[rows] = choose(edits.only(rows))
-        rows = law >= len(BLIND)
-        if self.model is not None and rows.any():
-            values[rows] = self.model.draw(edits.only(rows), law[rows] - len(BLIND))
+        rows = arm >= len(WITHOUT_MODEL)
+        if self.sampler is not None and rows.any():
+            values[rows] = self.sampler.draw(edits.only(rows), arm[rows] - len(WITHOUT_MODEL))
         return values
 
     def _operate(
         self,
         arm: int,
-        data: UInt8[np.ndarray, " bytes"],
+        data: NDArray[np.uint8],
         start: bytes,
         seeds: Sequence[bytes],
         rng: np.random.Generator,
     ) -> bytes:
-        """Change an input as a whole, beyond what is to be kept."""
+        """Change an input as a whole, but for the bytes to keep."""
         if arm == len(OPERATORS):
-            change_numbers(data, self.places(start, self.keep), self.keep, rng)
+            change_numbers(data, self.positions(start, self.keep), self.keep, rng)
             return data.tobytes()
         x = data.tobytes()
         other = seeds[int(rng.integers(len(seeds)))][self.keep :]
@@ -262,19 +271,17 @@ class Adaptive:
         return head + OPERATORS[arm](rest, other, rng)[: self.max_len - self.keep]
 
 
-def rarity(
-    edges: Sequence[Int[np.ndarray, " _"]], hits: Int[np.ndarray, " all"]
-) -> Float[np.ndarray, " inputs"]:
-    """(sum over the edges of an input of 1 / how many inputs had it)^2."""
+def rarity(edges: Sequence[NDArray[np.integer]], hits: NDArray[np.integer]) -> NDArray[np.floating]:
+    """(sum over the edges of an input of 1 / number of inputs that had the edge)^2."""
     owner, joined = np.repeat(np.arange(len(edges)), [*map(len, edges)]), np.concatenate(edges)
-    return np.bincount(owner, 1 / hits[joined], minlength=len(edges)) ** 2
+    return np.bincount(owner, 1 / hits[joined], minlength=len(edges)).astype(float) ** 2
 
 
 def pack(numbers: np.ndarray) -> str:
-    """Whole numbers as text."""
+    """Integers as text, for a journal."""
     return base64.b64encode(zlib.compress(numbers.astype("<u4").tobytes())).decode()
 
 
-def unpack(text: str) -> Int[np.ndarray, " n"]:
-    """What `pack` packed."""
+def unpack(text: str) -> NDArray[np.integer]:
+    """The inverse of `pack`."""
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<u4").astype(np.int64)

@@ -1,17 +1,17 @@
-"""Several mutators by turns, each with its share of the mutants.
+"""A mixture: several mutators take turns, each with its weight.
 
-Mutant i is by the one in whose share the fraction of i times the golden ratio falls, so that in any
-stretch each has about as many as it should. Turns repeat after `CYCLE` mutants. As with any mutator
-it does not matter in which batches they are asked for.
+The weights divide [0, 1) into parts. Mutant i is made by the mutator in whose part the fraction of
+i times the golden ratio falls, so the weights hold in any range of mutants, about. Turns repeat
+after `CYCLE` mutants. As with any mutator, a mutant does not depend on the batch that it is in.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Int
+from numpy.typing import NDArray
 
-from aloex.apps.fuzz.execute.executor import Inputs
+from aloex.apps.fuzz.inputs import Inputs
 from aloex.apps.fuzz.mutate.mutators import Mutants, RandomEdits, check_options, generator
 
 CYCLE = 1000
@@ -19,8 +19,8 @@ GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True)
-class OneOf:
-    """Mutators and their weights; each has a seed of its own that follows from `seed`."""
+class Mixture:
+    """Mutators and their weights. Each mutator gets a seed of its own that follows from `seed`."""
 
     mutators: tuple[RandomEdits, ...]
     weights: tuple[float, ...]
@@ -31,7 +31,7 @@ class OneOf:
 
     @property
     def edits(self) -> tuple[int | float, ...]:
-        """Of all of them."""
+        """The numbers of edits of all mutators."""
         return tuple(dict.fromkeys(k for mutator in self.mutators for k in mutator.edits))
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
@@ -45,16 +45,16 @@ class OneOf:
             parts.append(part.mutate(seeds, own(start), own(start + n) - own(start)))
         return _by_turns(parts, turns[np.arange(start, start + n) % CYCLE])
 
-    def turns(self) -> Int[np.ndarray, " cycle"]:
-        """Whose turn it is."""
+    def turns(self) -> NDArray[np.integer]:
+        """The number of the mutator that makes mutant i, for a whole cycle."""
         share = np.cumsum(self.weights) / np.sum(self.weights)
         last = len(self.weights) - 1
         drawn = np.searchsorted(share, np.arange(CYCLE) * GOLDEN % 1, side="right")
         return np.minimum(drawn, last)
 
 
-def _by_turns(parts: Sequence[Mutants], turns: Int[np.ndarray, " n"]) -> Mutants:
-    """Mutants of several, in the order in which they have turns."""
+def _by_turns(parts: Sequence[Mutants], turns: NDArray[np.integer]) -> Mutants:
+    """Join the mutants of several mutators in the order of their turns."""
     rows = np.empty(len(turns), np.int64)
     rows[np.argsort(turns, kind="stable")] = np.arange(len(turns))
     data, bounds = _joined([(part.inputs.data, part.inputs.bounds) for part in parts], rows)
@@ -65,9 +65,9 @@ def _by_turns(parts: Sequence[Mutants], turns: Int[np.ndarray, " n"]) -> Mutants
 
 
 def _joined(
-    parts: Sequence[tuple[np.ndarray, np.ndarray]], rows: Int[np.ndarray, " n"]
-) -> tuple[np.ndarray, Int[np.ndarray, " n_plus_1"]]:
-    """Of arrays cut into pieces at bounds: the pieces in this order as one, and its bounds."""
+    parts: Sequence[tuple[np.ndarray, np.ndarray]], rows: NDArray[np.integer]
+) -> tuple[np.ndarray, NDArray[np.integer]]:
+    """Reorder the pieces of arrays that are cut at bounds. Returns one array, and its bounds."""
     lengths = np.concatenate([np.diff(bounds) for _, bounds in parts])
     begin, lengths = (np.cumsum(lengths) - lengths)[rows], lengths[rows]
     bounds = np.concatenate([[0], np.cumsum(lengths)])

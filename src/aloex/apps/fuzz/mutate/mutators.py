@@ -1,14 +1,14 @@
-"""Mutators: from seeds to new inputs. Here are those without a model, which any model has to beat.
+"""Mutators make new inputs from seeds. Those in this file have no model: a model has to beat them.
 
-Mutant i of a run is a function of the run's seed, of i and of the seeds it may start from. It does
-not matter in which batches the mutants are asked for:
+Mutant i of a run is a function of the run's seed, of i, and of the seeds that it may start from. It
+does not depend on the batch in which it is asked for:
 
     origin    uniform among the seeds that have a byte to change
-    edits     one of the numbers given, each as likely; below 1 a share of the seed's bytes
-    position  uniform after the first `keep` bytes, drawn anew for each edit
-    value     by the mutator: `other_byte`, `any_byte`, `byte_of_another` seed
+    edits     one of the numbers given, each as likely; below 1 it is a fraction of the seed's bytes
+    position  uniform after the first `keep` bytes, drawn for each edit
+    value     drawn by `choose`: `other_byte`, `any_byte` or `byte_of_other_seed`
 
-A position may be drawn twice. The later edit then counts; both look at the byte of the seed.
+A position may be drawn twice. Both edits are told the byte of the seed, and the later one counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from numpy.typing import NDArray
 
-from aloex.apps.fuzz.execute.executor import Inputs, Outcomes
+from aloex.apps.fuzz.inputs import Inputs, Outcomes
 from aloex.base.errors import require
 
 BLOCK = 1024  # mutants whose random numbers are drawn together
@@ -29,26 +29,26 @@ Repair = Callable[[bytes], bytes]
 
 
 class Mutants(NamedTuple):
-    """n inputs and where they come from.
+    """n inputs, and how each was made.
 
     Mutant i is seeds[origin[i]] with positions[first[i] : first[i + 1]] set to the values there, in
-    this order, and repaired if the mutator does that. One that adapts (`adaptive.py`) has the arms
-    that it chose, the last of which changes the input as a whole after the edits.
+    this order, and then repaired if the mutator does that. `Adaptive` also records the arms that it
+    chose. The last arm is an operator that changes the whole input after the edits.
     """
 
     inputs: Inputs
-    origin: Int[np.ndarray, " n"]
-    first: Int[np.ndarray, " n_plus_1"]
-    positions: Int[np.ndarray, " edits"]
-    values: UInt8[np.ndarray, " edits"]
-    arms: Int[np.ndarray, "n choices"] | None = None
+    origin: NDArray[np.integer]  # [n]
+    first: NDArray[np.integer]  # [n + 1]
+    positions: NDArray[np.integer]  # [edits]
+    values: NDArray[np.uint8]  # [edits]
+    arms: NDArray[np.integer] | None = None  # [n, choices]
 
     def input(self, i: int) -> bytes:
         """Mutant i."""
         return self.inputs.data[self.inputs.bounds[i] : self.inputs.bounds[i + 1]].tobytes()
 
     def edits(self, i: int) -> list[tuple[int, int]]:
-        """Position and value of each edit of mutant i."""
+        """The position and the value of each edit of mutant i."""
         part = slice(self.first[i], self.first[i + 1])
         return list(zip(self.positions[part].tolist(), self.values[part].tolist(), strict=True))
 
@@ -60,7 +60,7 @@ class Mutants(NamedTuple):
 
 @runtime_checkable
 class Mutator(Protocol):
-    """What a campaign asks for mutants."""
+    """Makes the mutants of a campaign."""
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
@@ -68,61 +68,67 @@ class Mutator(Protocol):
 
 
 @runtime_checkable
-class Learner(Mutator, Protocol):
-    """A mutator that learns from what its mutants cover; what it knows is the sum of notes."""
+class AdaptiveMutator(Mutator, Protocol):
+    """A mutator that learns from what its mutants cover. What it knows is the sum of its notes."""
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Return to the state before the first note."""
         ...
 
     def observe(
         self, outcomes: Outcomes, added: Sequence[int], mutants: Mutants | None
     ) -> dict[str, Any]:
-        """A note on a batch, in plain JSON values.
+        """Make the note on a batch, in plain JSON values.
 
         Args:
-            outcomes: of the batch, with all features.
-            added: its inputs that mutants may start from, from now on.
-            mutants: the batch; None: the seeds.
+            outcomes: the outcomes of the batch, with all features.
+            added: the inputs of the batch that later mutants may start from.
+            mutants: the batch; None if the batch are the seeds.
         """
         ...
 
     def learn(self, note: dict[str, Any]) -> None:
-        """Take in a note."""
+        """Learn from a note."""
         ...
 
 
 class Edits(NamedTuple):
-    """Places to edit, a row each, and a number in [0, 1) to choose the value by."""
+    """Edits without their values, a row each: a seed and a position in it."""
 
     seeds: Sequence[bytes]
-    origin: Int[np.ndarray, " edits"]
-    position: Int[np.ndarray, " edits"]
-    current: UInt8[np.ndarray, " edits"]
-    chance: Float[np.ndarray, " edits"]
+    origin: NDArray[np.integer]  # the seed
+    position: NDArray[np.integer]
+    current: NDArray[np.uint8]  # the byte of the seed there
+    chance: NDArray[np.floating]  # uniform in [0, 1), to draw the value with
 
-    def only(self, rows: Bool[np.ndarray, " edits"]) -> "Edits":
-        """Some of them."""
-        return Edits(self.seeds, *(column[rows] for column in self[1:]))
+    def only(self, rows: NDArray[np.bool_]) -> "Edits":
+        """The edits of some rows."""
+        return Edits(
+            self.seeds,
+            self.origin[rows],
+            self.position[rows],
+            self.current[rows],
+            self.chance[rows],
+        )
 
 
-def any_byte(edits: Edits) -> UInt8[np.ndarray, " edits"]:
-    """Uniform among all 256 values."""
+def any_byte(edits: Edits) -> NDArray[np.uint8]:
+    """A value, uniform among all 256."""
     return (256 * edits.chance).astype(np.uint8)
 
 
-def other_byte(edits: Edits) -> UInt8[np.ndarray, " edits"]:
-    """Uniform among the 255 values that the seed does not have there."""
+def other_byte(edits: Edits) -> NDArray[np.uint8]:
+    """A value, uniform among the 255 that the seed does not have there."""
     return edits.current + np.uint8(1) + (255 * edits.chance).astype(np.uint8)
 
 
-def byte_of_another(edits: Edits) -> UInt8[np.ndarray, " edits"]:
-    """The byte there of another seed, uniform among those long enough; `other_byte` if none is."""
+def byte_of_other_seed(edits: Edits) -> NDArray[np.uint8]:
+    """The byte of another seed at this position; `other_byte` if no other seed is long enough."""
     sizes = np.array([len(x) for x in edits.seeds])
     start = np.cumsum(sizes) - sizes
     longest_first = np.argsort(-sizes, kind="stable")
     rank = np.argsort(longest_first)
-    # Seeds that reach the position come first in this order; leave out the origin.
+    # Seeds that are long enough come first in this order; the origin is skipped.
     num_long = np.searchsorted(-sizes[longest_first], -edits.position, side="left")
     others = num_long - 1
     drawn = (others * edits.chance).astype(np.int64)
@@ -134,9 +140,9 @@ def byte_of_another(edits: Edits) -> UInt8[np.ndarray, " edits"]:
 
 @dataclass(frozen=True)
 class RandomEdits:
-    """Bytes at random places, with values chosen by `choose`; see the top of this file."""
+    """Edits at random positions, with values drawn by `choose`; see the top of this file."""
 
-    choose: Callable[[Edits], UInt8[np.ndarray, " edits"]] = other_byte
+    choose: Callable[[Edits], NDArray[np.uint8]] = other_byte
     seed: int = 0
     edits: tuple[int | float, ...] = EDITS
     keep: int = 0
@@ -155,15 +161,15 @@ class RandomEdits:
 
         origins = np.repeat(origin, chances.num_edits)
         positions = self.keep + (room[origins] * chances.position).astype(np.int64)
-        places = np.repeat(bounds[:-1], chances.num_edits) + positions
-        values = self.choose(Edits(seeds, origins, positions, data[places], chances.value))
-        data[places] = values  # where a place occurs twice, numpy leaves the last value
+        at = np.repeat(bounds[:-1], chances.num_edits) + positions
+        values = self.choose(Edits(seeds, origins, positions, data[at], chances.value))
+        data[at] = values  # where a position occurs twice, numpy leaves the last value
         inputs = repaired(Inputs(data, bounds), self.repair)
         first = np.concatenate([[0], np.cumsum(chances.num_edits)])
         return Mutants(inputs, origin, first, positions, values)
 
     def chances(self, seeds: Sequence[bytes], start: int, n: int) -> "Chances":
-        """What is drawn for mutants start..start + n - 1 before any value is chosen."""
+        """The random numbers of mutants start..start + n - 1."""
         room = np.array([len(x) - self.keep for x in seeds])
         usable = np.flatnonzero(room > 0)
         why = f"longer than the {self.keep} bytes to keep" if self.keep else "with a byte to change"
@@ -175,28 +181,28 @@ class RandomEdits:
 
 
 Uniform = partial(RandomEdits, other_byte)
-Posmarg = partial(RandomEdits, byte_of_another)
+ByteOfOtherSeed = partial(RandomEdits, byte_of_other_seed)
 
 
 class Chances(NamedTuple):
-    """Whose mutants n are and how many edits they have; of the edits, numbers in [0, 1)."""
+    """Random choices of n mutants: origin, number of edits; and numbers in [0, 1) for the edits."""
 
-    origin: Int[np.ndarray, " n"]
-    num_edits: Int[np.ndarray, " n"]
-    position: Float[np.ndarray, " edits"]
-    value: Float[np.ndarray, " edits"]
+    origin: NDArray[np.integer]  # [n]
+    num_edits: NDArray[np.integer]  # [n]
+    position: NDArray[np.floating]  # [edits]
+    value: NDArray[np.floating]  # [edits]
 
 
 def draw_block(
     seed: int,
     edits: Sequence[int | float],
-    usable: Int[np.ndarray, " usable"],
-    room: Int[np.ndarray, " seeds"],
+    usable: NDArray[np.integer],
+    room: NDArray[np.integer],
     block: int,
     start: int,
     stop: int,
 ) -> Chances:
-    """Those of one block that are also among mutants start..stop - 1."""
+    """The choices of one block, of mutants start..stop - 1 only."""
     rng = generator(seed, block)
     origin = usable[(len(usable) * rng.random(BLOCK)).astype(np.int64)]
     asked = np.array(edits)[(len(edits) * rng.random(BLOCK)).astype(np.int64)]
@@ -209,28 +215,28 @@ def draw_block(
 
 
 def count_edits(
-    asked: Float[np.ndarray, " n"] | Int[np.ndarray, " n"], room: Int[np.ndarray, " n"]
-) -> Int[np.ndarray, " n"]:
-    """The numbers as they are; those below 1 are a share of the room, but at least one edit."""
+    asked: NDArray[np.floating] | NDArray[np.integer], room: NDArray[np.integer]
+) -> NDArray[np.integer]:
+    """The numbers asked for; one below 1 is a fraction of the room, and means at least one edit."""
     share = np.maximum(1, np.round(asked * room))
     return np.where(asked < 1, share, asked).astype(np.int64)
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
-    """Random numbers; the number is the high word of a counter: streams that never meet."""
+    """A generator of its own for each number, which is the high word of Philox's counter."""
     return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, number]))
 
 
 def check_options(seed: int, edits: Sequence[int | float], keep: int) -> None:
-    """What all mutators ask of their options."""
+    """Check the options that all mutators have."""
     require(seed >= 0, f"the seed must not be negative, got {seed}")
     good = len(edits) > 0 and all(0 < k < 1 or (k >= 1 and float(k).is_integer()) for k in edits)
-    require(good, f"edits must be whole numbers from 1, or shares of a seed below 1, got {edits}")
+    require(good, f"edits must be whole numbers from 1, or fractions below 1, got {edits}")
     require(keep >= 0, f"the number of bytes to keep must be at least 0, got {keep}")
 
 
 def repaired(inputs: Inputs, repair: Repair | None) -> Inputs:
-    """Each input after the repair."""
+    """The inputs, each repaired."""
     if repair is None:
         return inputs
     pieces = np.split(inputs.data, inputs.bounds[1:-1]) if len(inputs.bounds) > 1 else []

@@ -1,11 +1,10 @@
 """Numbers of a format, such as sizes and counts, changed as numbers.
 
-To a law of bytes 00 00 01 00 are four bytes, to a decoder the width of an image. Half of the
-mutants, or another share, have some numbers of 1, 2 or 4 bytes shifted a little, multiplied or
-divided by a power of two, or set to a value at which programs change their mind. Half of the time
-all equal numbers nearby change alike: what a file says twice stays true. Where numbers are is for a
-model to say (`sure.py`), or they may be anywhere. Bytes change but never move, so a mutant is still
-told by its edits.
+00 00 01 00 may be the width of an image. A part of the mutants, half of them by default, have some
+numbers of 1, 2 or 4 bytes shifted a little, multiplied or divided by a power of two, or set to a
+boundary value. Half of the time all equal numbers nearby change in the same way, because a file may
+say the same thing twice. Numbers may be anywhere, or at positions that a model suggests
+(`with_model/certainty.py`). Bytes change but never move, so a mutant still follows from its edits.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,68 +13,70 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, UInt8
+from numpy.typing import NDArray
 
 from aloex.apps.fuzz.mutate.mutators import (
     Mutants,
-    Posmarg,
     RandomEdits,
-    Uniform,
     generator,
     other_byte,
     repaired,
 )
 
-SHARE = 0.5  # of the mutants have numbers changed
+SHARE = 0.5  # of the mutants that have numbers changed
 MAX_NUMBERS = 3
-MAX_SHIFT = 35  # up or down
-BORDERS = (0, 1, 16, 32, 64, 100, 127)  # numbers at which programs change their mind
-NEARBY = 256  # bytes to either side
-STREAM = 1 << 62  # in which random numbers do not meet those of the edits
+MAX_SHIFT = 35  # of a number, up or down
+BOUNDARY_VALUES = (0, 1, 16, 32, 64, 100, 127)
+NEARBY = 256  # bytes to either side, in which equal numbers change too
+STREAM = 1 << 62  # of generators, other than those of the edits
+
+Edit = tuple[int, int]  # a position and the value there
 
 
-Written = tuple[int, int]  # a position and the value there
+class Positions(NamedTuple):
+    """Some positions in a seed, and the cumulative sums of their weights."""
 
-
-class Places(NamedTuple):
-    """Some places of a seed, and sums of their weights."""
-
-    position: Int[np.ndarray, " places"]
-    up_to: Float[np.ndarray, " places"]
+    position: NDArray[np.integer]
+    cumulative: NDArray[np.floating]
 
     def draw(self, rng: np.random.Generator) -> int:
-        """One of them."""
-        i = np.searchsorted(self.up_to, rng.random() * self.up_to[-1], side="right")
+        """Draw a position with probability proportional to its weight."""
+        i = np.searchsorted(self.cumulative, rng.random() * self.cumulative[-1], side="right")
         return int(self.position[min(i, len(self.position) - 1)])
 
 
-def anywhere(seed: bytes, keep: int) -> Places:
-    """All places of a seed, each as likely."""
+def anywhere(seed: bytes, keep: int) -> Positions:
+    """All positions of a seed, each as likely."""
     position = np.arange(keep, len(seed))
-    return Places(position, 1.0 + np.arange(len(position)))
+    return Positions(position, 1.0 + np.arange(len(position)))
 
 
-Where = Callable[[bytes, int], Places]  # of a seed, after some bytes to keep
+ChoosePositions = Callable[[bytes, int], Positions]  # of a seed and the number of bytes to keep
 
 
 @dataclass(frozen=True)
 class EditsAndNumbers(RandomEdits):
-    """`RandomEdits`, after which a share of the mutants have numbers changed at such places."""
+    """`RandomEdits`, and then changed numbers in a part of the mutants.
 
-    places: Where = anywhere
+    Args:
+        positions: where numbers may be.
+        share: the part of the mutants that have numbers changed.
+    """
+
+    positions: ChoosePositions = anywhere
     share: float = SHARE
 
     def mutate(self, seeds: Sequence[bytes], start: int, n: int) -> Mutants:
         """Mutants start..start + n - 1."""
         made = RandomEdits(self.choose, self.seed, self.edits, self.keep).mutate(seeds, start, n)
         data, bounds = made.inputs
-        written: list[Written] = []
+        written: list[Edit] = []
         owner: list[int] = []
         for i in range(n):
             rng = generator(self.seed, STREAM + start + i)
             if rng.random() < self.share:
-                places = self.places(seeds[made.origin[i]], self.keep)
-                new = change_numbers(data[bounds[i] : bounds[i + 1]], places, self.keep, rng)
+                positions = self.positions(seeds[made.origin[i]], self.keep)
+                new = change_numbers(data[bounds[i] : bounds[i + 1]], positions, self.keep, rng)
                 written += new
                 owner += [i] * len(new)
         by_numbers = np.array(written, np.int64).reshape(-1, 2).T
@@ -94,17 +95,16 @@ class EditsAndNumbers(RandomEdits):
 
 
 Numbers = partial(EditsAndNumbers, other_byte)
-MUTATORS = {"uniform": Uniform, "posmarg": Posmarg, "numbers": Numbers}  # all without a model
 
 
 def change_numbers(
-    x: UInt8[np.ndarray, " bytes"], places: Places, keep: int, rng: np.random.Generator
-) -> list[Written]:
-    """Change some numbers of x, in place; what was written, in this order."""
-    written: list[Written] = []
+    x: NDArray[np.uint8], positions: Positions, keep: int, rng: np.random.Generator
+) -> list[Edit]:
+    """Change some numbers of x, in place. Returns the edits, in their order."""
+    written: list[Edit] = []
     for _ in range(1 + rng.integers(MAX_NUMBERS)):
         width = min(int(rng.choice((1, 2, 4))), len(x) - keep)
-        i = min(places.draw(rng), len(x) - width)
+        i = min(positions.draw(rng), len(x) - width)
         old = x[i : i + width].tobytes()
         new = new_number(old, rng)
         alike = any(old) and rng.random() < 0.5
@@ -126,12 +126,12 @@ def new_number(old: bytes, rng: np.random.Generator) -> bytes:
         case 1:
             number >>= int(rng.integers(1, 4))
         case _:
-            number = int(rng.choice((*BORDERS, top - 1, top // 2, top // 2 - 1)))
+            number = int(rng.choice((*BOUNDARY_VALUES, top - 1, top // 2, top // 2 - 1)))
     return (number % top).to_bytes(len(old), order)
 
 
-def _equal(x: UInt8[np.ndarray, " bytes"], old: bytes, begin: int, end: int) -> list[int]:
-    """Where x has these bytes."""
+def _equal(x: NDArray[np.uint8], old: bytes, begin: int, end: int) -> list[int]:
+    """The positions in x[begin:end] at which these bytes are."""
     text, at, found = x[begin:end].tobytes(), 0, []
     while (at := text.find(old, at)) >= 0:
         found.append(begin + at)

@@ -1,4 +1,4 @@
-"""Repairs: what makes a mutant pass a check that no mutation would pass, such as a checksum.
+"""Repairs let a mutant pass a check that mutations break, such as a checksum.
 
 A repair is a function from bytes to bytes. Write one for your format, and give it to a mutator.
 """
@@ -9,7 +9,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def png_crc(data: bytes) -> bytes:
-    """A PNG file with the right CRC in every chunk that is whole; other data as they are."""
+    """Write the right CRC into every complete chunk of a PNG file; other data stay as they are."""
     if not data.startswith(PNG):
         return data
     result, start = bytearray(data), len(PNG)

@@ -1,14 +1,14 @@
-"""What failed, for other programs: SARIF 2.1.0 for code scanning, JUnit XML for test reports."""
+"""Bugs in the formats of other programs: SARIF 2.1.0 for code scanning, JUnit XML for tests."""
 
 import re
 from typing import Any
 from xml.etree import ElementTree as xml
 
 from aloex import __version__
-from aloex.apps.fuzz.campaign.record import Record
+from aloex.apps.fuzz.campaign import Record
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")  # what XML 1.0 does not allow
+NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")  # what XML 1.0 does not allow
 
 
 def sarif(record: Record, target: str) -> dict[str, Any]:
@@ -23,18 +23,18 @@ def sarif(record: Record, target: str) -> dict[str, Any]:
 
 
 def result(bug: str, crash: dict[str, Any], count: int) -> dict[str, Any]:
-    """One bug."""
+    """The SARIF result of one bug."""
     functions = [[{"fullyQualifiedName": name, "kind": "function"}] for name in crash["stack"]]
-    place: dict[str, Any] = {
+    location: dict[str, Any] = {
         "physicalLocation": {"artifactLocation": {"uri": f"crashes/{crash['input']}"}}
     }
     if functions:
-        place["logicalLocations"] = functions[0]
+        location["logicalLocations"] = functions[0]
     found = {
         "ruleId": kind_of(crash),
         "level": "error",
         "message": {"text": f"{bug}; reproduce: {crash['reproduce']}"},
-        "locations": [place],
+        "locations": [location],
         "occurrenceCount": count,
         "partialFingerprints": {"bug/v1": bug},
     }
@@ -45,12 +45,12 @@ def result(bug: str, crash: dict[str, Any], count: int) -> dict[str, Any]:
 
 
 def kind_of(crash: dict[str, Any]) -> str:
-    """The error, without its place."""
+    """The kind of error, without the functions."""
     return crash["bug"].split()[0]
 
 
 def junit(record: Record, target: str) -> bytes:
-    """A failing test per bug, or one that passes."""
+    """A failing test for each bug, or one test that passes."""
     seconds, num_bugs = f"{record.seconds:.3f}", len(record.crashes)
     counts = {"tests": str(max(num_bugs, 1)), "failures": str(num_bugs), "errors": "0"}
     name = f"aloex fuzz {target}"
@@ -69,5 +69,5 @@ def junit(record: Record, target: str) -> bytes:
 
 
 def clean(text: str) -> str:
-    """Text that may stand in XML: names come from the target, which may call itself anything."""
-    return NO_XML.sub("?", text)
+    """Text that XML allows: names come from the target and may hold anything."""
+    return NOT_IN_XML.sub("?", text)

@@ -1,59 +1,52 @@
 """Source tarballs from the Debian archive, without root and without touching the system's lists.
 
-The archive is the one this system already uses: its own sources are read and asked for source
-packages. apt checks signatures as it always does.
+The archive is the one that this system uses: its lists of sources are copied, with source packages
+instead of binary ones. apt checks signatures as it always does.
 """
 
-import fcntl
-import os
 import re
 import shlex
 import shutil
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from aloex.apps.fuzz.tools import ToolError, run_tool
 from aloex.base.errors import InputError
+from aloex.base.locks import folder_lock
 
 
 def fetch(package: str, folder: Path, state: Path) -> Path:
-    """The upstream tarball of a source package, in `folder`; apt's private files go to `state`."""
+    """Download the upstream tarball of a source package into `folder`, unless it is there.
+
+    Args:
+        package: the name of the source package.
+        folder: where the tarball goes.
+        state: a folder for the lists of apt-get, which are not those of the system.
+    """
     if found := tarball(package, folder):
         return found
     advice = f"put the package's .orig tarball into {folder} by hand and try again"
     if shutil.which("apt-get") is None:
         raise InputError(f"the source of {package} comes with apt-get, which is missing; {advice}")
     folder.mkdir(parents=True, exist_ok=True)
-    with alone(state):
+    with folder_lock(state, wait=True):
         apt = ["apt-get", *private_options(state)]
-        env = {**os.environ, "LC_ALL": "C"}
-        run = lambda *words: subprocess.run(
-            [*apt, *words], cwd=folder, env=env, capture_output=True, text=True
-        )
-        updated = run("update", "-qq")  # may fail for a repository that has no sources: go on
-        done = run("source", "-qq", "--download-only", "--tar-only", package)
+        how = {"cwd": folder, "env": {"LC_ALL": "C"}}
+        # The update fails for a repository that has no sources: go on.
+        updated = run_tool([*apt, "update", "-qq"], **how, check=False)
+        source = ["source", "-qq", "--download-only", "--tar-only", package]
+        done = run_tool([*apt, *source], **how, check=False)
     found = tarball(package, folder)
-    if done.returncode != 0 or found is None:
+    if done.status != 0 or found is None:
         lines = (updated.stderr + done.stderr).splitlines()
         errors = [line for line in lines if line.startswith("E:")]
         unreachable = [line for line in lines if "Failed to fetch" in line]  # says more
         why = (unreachable or errors or ["E: no message"])[0]
-        raise InputError(f"cannot fetch the source of {package}: {why[2:].strip()}; {advice}")
+        raise ToolError(f"cannot fetch the source of {package}: {why[2:].strip()}; {advice}")
     return found
 
 
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """One process at a time in a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def tarball(package: str, folder: Path) -> Path | None:
-    """The package's tarball, if it is there."""
+    """The newest tarball of the package in a folder; None if there is none."""
     return next(iter(sorted(folder.glob(f"{package}_*.orig.tar.*[!c]"), reverse=True)), None)
 
 
@@ -61,10 +54,10 @@ def unpack(archive: Path, into: Path) -> None:
     """Unpack a tarball without the one folder that it consists of; nothing lands outside `into`."""
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
-    command = ["tar", "-xf", str(archive), "-C", str(into), "--strip-components=1"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise InputError(f"{archive} cannot be unpacked: {(done.stderr.splitlines() or ['?'])[0]}")
+    try:
+        run_tool(["tar", "-xf", archive, "-C", into, "--strip-components=1"])
+    except ToolError as error:
+        raise InputError(f"{archive} cannot be unpacked: {error}") from None
 
 
 def private_options(state: Path) -> list[str]:
@@ -87,8 +80,8 @@ def private_options(state: Path) -> list[str]:
 def system_sources() -> list[Path]:
     """The files that say which archives this system uses."""
     words = ["LIST", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"]
-    said = subprocess.run(["apt-config", "shell", *words], capture_output=True, text=True).stdout
-    found = dict(word.split("=", 1) for word in shlex.split(said))
+    settings = run_tool(["apt-config", "shell", *words], check=False).stdout
+    found = dict(word.split("=", 1) for word in shlex.split(settings))
     paths = [Path(found.get("LIST", "/etc/apt/sources.list"))]
     parts = Path(found.get("PARTS", "/etc/apt/sources.list.d"))
     paths += sorted(p for ending in ("list", "sources") for p in parts.glob(f"*.{ending}"))

@@ -1,4 +1,4 @@
-"""The little that we need to know of an ELF file: is it a program, and where are things in it."""
+"""What the executor needs to know of an ELF file: its sections, its functions, and its kind."""
 
 import struct
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Binary:
     symbols: dict[str, int]  # of functions
 
 
-def read(path: Path) -> Binary:
+def read_elf(path: Path) -> Binary:
     """Read a 64-bit ELF file."""
     try:
         data = path.read_bytes()

@@ -9,7 +9,6 @@ seeds/        inputs to start from      fuzzer       the same objects with libFu
 
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,14 +34,17 @@ class Target:
     fingerprint: str = ""  # of everything that went into the build
 
     @classmethod
-    def load(cls, where: str | os.PathLike) -> "Target":
+    def load(cls, name_or_path: str | os.PathLike) -> "Target":
         """A target by its name under build/targets, by its folder, or by its shared library."""
-        path = Path(where)
+        path = Path(name_or_path)
         if path.is_file():
             return cls(name=path.stem, library=path)
         if len(path.parts) == 1 and not (path / "target.json").is_file():
             path = BUILT / path
-        require(path.is_dir(), f"there is no target {where}; build it: aloex fuzz build {where}")
+        require(
+            path.is_dir(),
+            f"there is no target {name_or_path}; build it: aloex fuzz build {name_or_path}",
+        )
         try:
             fields = json.loads((path / "target.json").read_text())
             files = ("library", "fuzzer", "asan", "coverage", "afl", "seeds")
@@ -77,14 +79,3 @@ class Target:
         if binary is not None:
             return [os.path.abspath(binary), str(path)]
         return ["aloex", "fuzz", "replay", str(self.library), str(path)]
-
-
-def cache_folder() -> Path:
-    """A folder for what can be made again."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(home) / "aloex"
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        return path
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="aloex-"))

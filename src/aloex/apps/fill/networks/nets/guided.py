@@ -9,7 +9,7 @@ of a program is the sum over its expressions:
     log q0(x | z) = sum_i log q(expression_i | z, what x_1..x_{i-1} write).
 
 All pairs go through the same layers side by side and exchange means and maxima; they are joined
-last. Targets are canonical. It is written for one task.
+last. The programs that it learns are canonical. The code is for one task.
 """
 
 from typing import NamedTuple

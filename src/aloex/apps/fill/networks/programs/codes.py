@@ -44,14 +44,6 @@ def positions() -> list[Pos]:
     return found
 
 
-def canonical_number(expr: np.ndarray) -> np.ndarray:
-    """The numbers of expressions in canonical form."""
-    p1, p2 = np.divmod(np.maximum(expr - FIRST_SUBSTR, 0), NUM_POS)
-    p1, p2 = CANON[p1], CANON[p2]
-    first, second = np.where(RANK[p1] <= RANK[p2], (p1, p2), (p2, p1))
-    return np.where(expr < FIRST_SUBSTR, expr, FIRST_SUBSTR + NUM_POS * first + second)
-
-
 def program_of(codes: Integer[np.ndarray, " expressions"]) -> Program:
     """The program that numbers stand for."""
     one = lambda code: (

@@ -1,8 +1,8 @@
-"""What tasks need before a network sees them, compiled: positions found, programs numbered, run.
+"""Compiled functions that prepare tasks for a network: find positions, number and run programs.
 
-`find_gaps` tells for each input the gap that each of the 369 positions means there, or -1. With
-that, running a program is looking up gaps and comparing text, here and on the device. All in paper
-mode; inputs have 3 characters or more.
+`find_gaps` gives for each input the gap that each of the 369 positions means there, or -1. To run a
+program is then to look up gaps and to compare text, here and on the device. All programs are run in
+paper mode; inputs have 3 characters or more.
 """
 
 from typing import Any, NamedTuple

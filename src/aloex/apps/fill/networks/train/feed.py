@@ -1,15 +1,11 @@
-"""Batches of tasks for training, made ahead by threads so that the device does not wait.
+"""Batches of tasks for training.
 
 A batch has three parts of fixed sizes, so that short programs are not padded to the longest ones: a
 fixed share of the tasks has few tokens and short outputs, and so on. Some more tasks than needed
 are drawn to fill them. Batch i is a function of the seed and of i alone.
 """
 
-import time
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,32 +104,3 @@ def _cut(part: Part, rows: np.ndarray, bucket: LengthBucket) -> Part:
     programs = [a[rows, : bucket.max_tokens] for a in part.programs]
     outputs = part.outputs[rows, :, : bucket.max_output]
     return Part(part.inputs[rows], outputs, part.shown[rows], host.Traced(*programs))
-
-
-T = TypeVar("T")
-
-
-class Feed(Generic[T]):
-    """What `make(i)` gives for i = first, first + 1, ..., computed ahead in threads."""
-
-    def __init__(self, make: Callable[[int], T], first: int = 0, *, num_threads: int = 8):
-        self.make, self.next, self.waited = make, first, 0.0
-        self.pool = ThreadPoolExecutor(num_threads)
-        self.queue: deque[Future[T]] = deque()
-        self.ahead = 2 * num_threads
-
-    def __enter__(self) -> "Feed[T]":
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.pool.shutdown(wait=True, cancel_futures=True)
-
-    def take(self) -> T:
-        """The next one; `waited` sums up the seconds that it was not ready."""
-        while len(self.queue) < self.ahead:
-            self.queue.append(self.pool.submit(self.make, self.next))
-            self.next += 1
-        began = time.monotonic()
-        made = self.queue.popleft().result()
-        self.waited += time.monotonic() - began
-        return made

@@ -1,11 +1,6 @@
-"""Training on tasks that the host makes: a loop with checkpoints, for runs cut in short pieces.
-
-Step i is a function of the state, the seed and i, so a run that was stopped goes on as if it had
-not been; but saving rounds the optimizer's moments (`checkpoint`), so where it was saved matters.
-"""
+"""Training of networks on tasks that the host makes, in runs that may be cut in short pieces."""
 
 import math
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,13 +13,11 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.train import checkpoint
-from aloex.apps.fill.networks.train.feed import Batcher, Feed, Part
-from aloex.base.errors import NonFiniteLossError, Stopped, require
-from aloex.base.progress import Progress
-from aloex.base.signals import StopSignals
+from aloex.apps.fill.networks.train.feed import Batcher, Part
+from aloex.base.errors import Stopped, require
+from aloex.learning import HostBatches, fit
 from aloex.nets import to_bfloat16
-from aloex.runs.run_folder import RunFolder, read_metrics
+from aloex.runs.run_folder import read_metrics
 
 WARM_UP = 500  # steps
 ADAM = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
@@ -100,76 +93,74 @@ class Run(NamedTuple):
     seconds: float | None = None  # when to save and stop
 
     def fit(
-        self,
-        model: PyTree,
-        loss: Loss,
-        make: Callable[[int], Any],
-        *,
-        resume: bool = False,
-        checkpoint_every: int = 2000,
-        log_every: int = 50,
-        num_threads: int = 8,
+        self, model: PyTree, loss: Loss, make: Callable[[int], Any], *, num_threads: int = 8,
+        resume: bool = False, checkpoint_every: int = 2000, log_every: int = 50,
         progress: bool = True,
-    ) -> PyTree:
-        """The model after the last step, or as far as the seconds reach."""
-        began = time.monotonic()
-        require(self.num_steps >= 1, f"the number of steps must be positive, got {self.num_steps}")
-        state = (model, ADAM.init(eqx.filter(model, eqx.is_inexact_array)))
-        files, state, step = self._open(resume, state)
-        late = lambda: self.seconds is not None and time.monotonic() - began > self.seconds
-        with (
-            StopSignals() as signals,
-            Progress(step, self.num_steps, progress) as bar,
-            Feed(make, step, num_threads=num_threads) as feed,
-        ):
-            begun, saved, over = step, step, False
-            while step < self.num_steps and not over:
-                start, waited, first = time.monotonic(), feed.waited, step
-                step = min((step // log_every + 1) * log_every, self.num_steps)
-                infos = []
-                for i in range(first, step):
-                    rate = jnp.asarray(rate_at(i, self.learning_rate, self.num_steps))
-                    state, info = update((loss, feed.take(), rate), state)
-                    infos.append(info)
-                    if i == begun:  # the first step, which waits for the compiler, is not timed
-                        jax.block_until_ready(state)
-                        start, waited, first = time.monotonic(), feed.waited, i + 1
-                row = _row(step, infos)
-                passed = time.monotonic() - start
-                row["examples_per_second"] = int((step - first) * self.batch_size / passed)
-                row["starved"] = round((feed.waited - waited) / passed, 3)
-                row["seconds"] = round(passed, 3)
-                files.append_metrics([row])
-                bar.update(row, _note(row))
-                if step // checkpoint_every > saved // checkpoint_every:
-                    state, saved = self.save(step, state), step
-                over = signals.received or late()
-            if saved < step:
-                state = self.save(step, state)
-            if step < self.num_steps:
-                bar.say(f"saved at step {step} of {self.num_steps}; go on with --resume")
-            if signals.received:
-                raise Stopped("stopped", step, state)
-        return state[0]
+    ) -> None:  # fmt: skip
+        """Train the model on the batches `make(0)`, `make(1)`, ..., and write it to the folder.
 
-    def save(self, step: int, state: tuple[PyTree, PyTree]):
-        """Write the checkpoint and the model; returns the state as it is in the files."""
-        model, moments = state[0], checkpoint.rounded(state[1])
-        checkpoint.save(self.folder, step, model, moments)
+        The folder has a model, too, when the run is stopped or its seconds are over.
+        """
+        require(self.num_steps >= 1, f"the number of steps must be positive, got {self.num_steps}")
+        rate = lambda step: np.float32(rate_at(step, self.learning_rate, self.num_steps))
+        batches = HostBatches(lambda step: (make(step), rate(step)), num_threads=num_threads)
+        learner = NetworkLearner(loss)
+        try:
+            state = fit(
+                learner,
+                learner.init(model),
+                batches,
+                seed=self.seed,
+                num_steps=self.num_steps,
+                batch_size=self.batch_size,
+                folder=self.folder,
+                resume=resume,
+                config={**self.settings, **self.config},
+                checkpoint_every=checkpoint_every,
+                log_every=log_every,
+                max_seconds=self.seconds,
+                progress=progress,
+            )
+        except Stopped as stopped:
+            self._save(stopped.step, stopped.state)
+            if stopped.number is not None:
+                raise
+            return
+        self._save(self.num_steps, state)
+
+    def _save(self, step: int, state: "TrainState") -> None:
+        """Write the model."""
         seconds = sum(row["seconds"] for row in read_metrics(self.folder))
         trained = (step * self.batch_size, round(seconds, 1))
         settings = {**self.settings, **dict(zip(TRAINED, trained, strict=True))}
-        q0.save(self.folder / "model.safetensors", model, settings)
-        return model, moments
+        q0.save(self.folder / "model.safetensors", state.model, settings)
 
-    def _open(self, resume: bool, state) -> tuple[RunFolder, Any, int]:
-        config = {**self.settings, **self.config}
-        if not resume:
-            return RunFolder.create(self.folder, config=config, seed=self.seed), state, 0
-        files = RunFolder.open(self.folder, config=config, seed=self.seed)
-        step, *restored = checkpoint.restore(self.folder, *state) or (0, *state)
-        files.truncate_metrics(step)
-        return files, tuple(restored), step
+
+class TrainState(NamedTuple):
+    """What training changes."""
+
+    model: PyTree
+    moments: PyTree  # of Adam
+
+
+class NetworkLearner(eqx.Module):
+    """Adam on a loss, with a rate that comes with the batch.
+
+    The rate is given, not computed: compiling takes minutes on a GPU, and so runs of all lengths
+    and rates share one program.
+    """
+
+    loss: Loss
+
+    def init(self, model: PyTree) -> TrainState:
+        return TrainState(model, ADAM.init(eqx.filter(model, eqx.is_inexact_array)))
+
+    def step(self, key: Any, state: TrainState, x: Any, z: Any = None) -> tuple[TrainState, Any]:
+        """The state after a step on the batch x at the rate z, and what is told of it."""
+        grads, info = eqx.filter_grad(self.loss, has_aux=True)(state.model, x)
+        updates, moments = ADAM.update(grads, state.moments)
+        model = eqx.apply_updates(state.model, jax.tree.map(lambda u: -z * u, updates))
+        return TrainState(model, moments), info
 
 
 def rate_at(step: int, learning_rate: float, num_steps: int) -> float:
@@ -178,38 +169,3 @@ def rate_at(step: int, learning_rate: float, num_steps: int) -> float:
     if step < warm_up:
         return learning_rate * step / warm_up
     return learning_rate * (1 + math.cos(math.pi * (step - warm_up) / (num_steps - warm_up))) / 2
-
-
-@eqx.filter_jit(donate="all-except-first")
-def update(fixed, state):
-    """The state after one step on a batch, and its info.
-
-    The rate is given, not computed: compiling takes minutes on a GPU, and so runs of all lengths
-    and rates share one program.
-    """
-    loss, batch, rate = fixed
-    model, moments = state
-    grads, info = eqx.filter_grad(loss, has_aux=True)(model, batch)
-    updates, moments = ADAM.update(grads, moments)
-    model = eqx.apply_updates(model, jax.tree.map(lambda u: -rate * u, updates))
-    return (model, moments), info
-
-
-def _row(step: int, infos: list[Any]) -> dict[str, Any]:
-    means = {name: np.mean(values) for name, values in _columns(infos).items()}
-    if not np.isfinite(list(means.values())).all():
-        raise NonFiniteLossError(
-            f"the loss became {means['loss']} before step {step}; go on from the last checkpoint "
-            "with --resume, or start again with a smaller learning rate"
-        )
-    return {"step": step, **{name: round(float(mean), 5) for name, mean in means.items()}}
-
-
-def _columns(infos: list[Any]) -> dict[str, np.ndarray]:
-    return {name: np.array([getattr(i, name) for i in infos]) for name in infos[0]._fields}
-
-
-def _note(row: dict[str, Any]) -> str:
-    """All but the step, the loss and the time."""
-    shown = {name: row[name] for name in row if name not in ("step", "loss", "seconds")}
-    return "".join(f", {name} {value:,}" for name, value in shown.items())

@@ -1,14 +1,12 @@
 // Finds the functions and counters of a target.
 #define _GNU_SOURCE
-#include "load.h"
+#include "worker.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "runtime.h"
 
 int (*test_one_input)(const uint8_t *, size_t);
 struct module module;

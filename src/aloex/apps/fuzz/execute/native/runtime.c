@@ -2,7 +2,7 @@
 //
 // What is EXPORTED the worker offers to the target, which links against nothing of ours. The rest
 // is hidden: a target may have functions of the same names.
-#include "runtime.h"
+#include "worker.h"
 
 #include <errno.h>
 #include <string.h>

@@ -23,8 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "load.h"
-#include "runtime.h"
+#include "worker.h"
 
 static struct arena *arena;
 static int requests, replies;

@@ -1,8 +1,9 @@
 """Seeds for mpeg2dec: a few small frames of ffmpeg's test pictures, encoded in many ways."""
 
-import subprocess
 import sys
 from pathlib import Path
+
+from aloex.apps.fuzz.tools import run_tool
 
 SOURCES = {
     "bars": "testsrc2=size=64x48:rate=25",
@@ -31,11 +32,11 @@ def main(out: Path) -> None:
     for name, source in SOURCES.items():
         for option, words in OPTIONS.items():
             codec = [] if "-c:v" in words else ["-c:v", "mpeg2video"]
-            subprocess.run(
+            run_tool(
                 ["ffmpeg", "-loglevel", "error", "-bitexact", "-f", "lavfi", "-i", source,
                  "-frames:v", "4", "-threads", "1", *codec, *words.split(), "-f", "rawvideo",
-                 str(out / f"{name}_{option}.m2v")],
-                check=True, stdin=subprocess.DEVNULL)  # fmt: skip
+                 out / f"{name}_{option}.m2v"])  # fmt: skip
 
 
-main(Path(sys.argv[1]))
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,9 +1,10 @@
 """Seeds for OpenJPEG: small test frames, compressed with options of every kind, as J2K and JP2."""
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from aloex.apps.fuzz.tools import run_tool
 
 FRAMES = {  # name: ffmpeg's source, pixel format, file ending
     "colour": ("testsrc2=size=48x32", "rgb24", "ppm"),
@@ -34,24 +35,21 @@ OPTIONS = {
 }
 
 
-def run(*words: str) -> None:
-    subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
-
-
 def main(out: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         images = {}
         for name, (source, pixels, ending) in FRAMES.items():
             images[name] = f"{folder}/{name}.{ending}"
             quiet = ["-loglevel", "error", "-bitexact"]
-            run("ffmpeg", *quiet, "-f", "lavfi", "-i", source, "-frames:v", "1",
-                "-pix_fmt", pixels, "-update", "1", images[name])  # fmt: skip
+            run_tool(["ffmpeg", *quiet, "-f", "lavfi", "-i", source, "-frames:v", "1",
+                "-pix_fmt", pixels, "-update", "1", images[name]])  # fmt: skip
         for i, (option, words) in enumerate(OPTIONS.items()):
             for j, (name, image) in enumerate(images.items()):
                 if j < 2 or option in ("plain", "lossy", "tiles", "blocks"):
                     ending = "j2k" if (i + j) % 2 else "jp2"
-                    run("opj_compress", "-i", image, "-o", str(out / f"{name}_{option}.{ending}"),
-                        *words.split())  # fmt: skip
+                    run_tool(["opj_compress", "-i", image, "-o", out / f"{name}_{option}.{ending}",
+                              *words.split()])  # fmt: skip
 
 
-main(Path(sys.argv[1]))
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,56 @@
+"""The commands that are kept with results can be pasted: their options are those of today."""
+
+import importlib
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "results").rglob("*.json"))
+COMMANDS = {
+    source["command"]: path.relative_to(ROOT)
+    for path in FILES
+    for source in json.loads(path.read_text())["sources"]
+}
+
+
+def parse(words):
+    """Read the options of a command as the command line does, without running it."""
+    if words[:2] == ["python", "-m"]:
+        module, arguments = f"{words[2]}.__main__", words[3:]
+    else:
+        assert words[0] == "aloex", f"neither a study nor aloex: {words[0]}"
+        module, arguments = "aloex.cli.main", words[1:]
+    command = typer.main.get_command(importlib.import_module(module).app)
+    context = command.make_context(words[0], list(arguments))
+    while hasattr(command, "resolve_command"):
+        name, command, arguments = command.resolve_command(context, [*arguments])
+        context = command.make_context(name, list(arguments), parent=context)
+    return context
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_stored_command_can_be_repeated(command):
+    parse(shlex.split(command))
+
+
+def test_there_are_commands_of_every_study():
+    studies = {shlex.split(command)[2] for command in COMMANDS if command.startswith("python")}
+    assert studies == {f"studies.{name}" for name in ("synthetic", "fuzz", "synth", "speed")}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "python -m studies.fuzz study libpng",
+        "python -m studies.fuzz run libpng --method uniform --edit 3",
+        "python -m studies.synthetic table --steps many",
+        "aloex nothing",
+    ],
+)
+def test_what_is_no_command_today_is_found_out(wrong):
+    with pytest.raises(Exception, match=r"No such|valid integer"):
+        parse(shlex.split(wrong))

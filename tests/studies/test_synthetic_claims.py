@@ -1,0 +1,206 @@
+"""What the synthetic page says is in its rows: numbers are computed, comparisons tested here."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_ind
+
+from aloex.apps.synthetic.data import DATA_SETS
+from aloex.apps.synthetic.methods import choose
+from studies import results
+from studies.statistics import holm
+from studies.synthetic import claims, page, verdicts
+from studies.synthetic.verdicts import judge
+
+FOLDER = Path(__file__).parents[2] / "results/synthetic"
+
+
+@cache
+def rows(name):
+    return results.read(FOLDER / f"{name}.json")
+
+
+def nll(name, method, recipe, data):
+    return verdicts.of_seeds(rows(name), (method, recipe), data)
+
+
+def made(method, by_data, recipe="paper"):
+    """Rows with these values on some sets, a value for each seed."""
+    return [
+        {"method": method, "recipe": recipe, "data": name, "seed": seed, "nll_minus_floor": value}
+        for name, values in by_data.items()
+        for seed, value in enumerate(values)
+    ]
+
+
+def test_verdicts_by_hand():
+    low, high, wide = [0.1, 0.11, 0.12], [0.5, 0.52, 0.51], [0.05, 0.9, 0.3]
+    one = made("aloe", {"moons": low, "circles": low, "pinwheel": high, "swissroll": low})
+    other = made("cd", {"moons": high, "circles": wide, "pinwheel": low, "swissroll": [11.0, 1, 1]})
+    found = judge(one + other, ("aloe", "paper"), ("cd", "paper"))
+    assert found == {
+        **{"circles": "level", "moons": "ahead", "pinwheel": "behind", "swissroll": "diverged"}
+    }
+    assert verdicts.in_words(found) == "ahead on moons, behind on pinwheel, level on circles"
+    assert verdicts.in_words({"moons": "ahead", "circles": "level"}) == (
+        "ahead on moons, level on all others"
+    )
+    assert verdicts.in_words({"moons": "level"}) == "level on all"
+    assert verdicts.counts([found]) == {"ahead": 1, "level": 1, "behind": 1, "diverged": 1}
+    assert verdicts.diverged(other, "cd") == "swissroll"
+    assert verdicts.diverged(made("cd", {"moons": [11.0]}), "cd") == "every set"
+
+
+def test_verdicts_are_corrected_for_the_number_of_sets():
+    """p = 0.03 on one of seven sets is what chance brings."""
+    low, high = [1.0, 1.1, 1.2], [1.25, 1.35, 1.45]
+    p_value = ttest_ind(low, high, equal_var=False)[1]
+    assert 0.02 < p_value < 0.05
+    alone = made("aloe", {"moons": low}) + made("cd", {"moons": high})
+    lines = ("aloe", "paper"), ("cd", "paper")
+    assert judge(alone, *lines) == {"moons": "ahead"}
+    same = {name: low for name in DATA_SETS if name != "moons"}
+    seven = alone + made("aloe", same) + made("cd", same)
+    assert judge(seven, *lines)["moons"] == "level"
+
+
+def test_the_numbers_of_the_text_by_hand():
+    both = [
+        {**row, "train_seconds": 9.0, "compile_seconds": 2.0, "importance_se": se}
+        for method, value, se in (("aloe", 0.001, 0.0), ("pcd", 0.002, 0.0001))
+        for row in made(method, {"moons": [value, value]}, "best")
+        + made(method, {"checkerboard": [100 * value, 200 * value]}, "best")
+    ]
+    both[-1]["importance_se"] = 0.0027
+    assert claims.best(both) == {
+        **{"aloe": "0.0010", "pcd": "0.0020", "aloe_seconds": "7", "pcd_seconds": "7"},
+        **{"error": "0.0001", "error_checkerboard": "0.0027", "apart": "0.00"},
+    }
+    assert claims.best(both[:2]) is None and claims.autoregressive(both) is None
+
+
+def test_aloe_and_pcd_with_best_settings():
+    """Not told apart but on the checkerboard, where every seed of PCD is worse."""
+    found = judge(rows("summary"), ("aloe", "best"), ("pcd", "best"))
+    assert set(found) == set(DATA_SETS)
+    assert {found[name] for name in DATA_SETS if name != "checkerboard"} == {"level"}
+    of = lambda method: nll("summary", method, "best", "checkerboard")
+    assert max(of("aloe")) < min(of("pcd"))
+
+
+def test_floors_and_what_diverged():
+    assert all(
+        max(row["change_when_spacing_halves"], row["quantisation_bound"]) < 1e-3
+        for row in rows("floor")
+    )
+    grid = [row for row in rows("tuning") if row["method"] == "ade-fac"]
+    assert len(grid) == 18 and all(row["nll_minus_floor"] > verdicts.DIVERGED for row in grid)
+
+
+def test_the_bound_on_stopping():
+    of = lambda recipe, data: nll("tuning", claims.SEARCH, recipe, data)
+    for data in ("circles", "moons", "pinwheel"):
+        assert np.std(of(claims.BOUNDED, data)) < np.std(of(claims.FREE, data))
+    assert np.mean(of(claims.BOUNDED, "2spirals")) > 2 * np.mean(of(claims.FREE, "2spirals"))
+    assert choose(claims.SEARCH).config.max_stop_prob == 0.95
+    assert len({row["steps"] for row in rows("tuning") if row["method"] == claims.SEARCH}) == 1
+
+
+def test_the_noise_of_the_gradient():
+    """ADE's mean is lower until 3,000, no step tells them apart; its NLL is worse from 2,250."""
+    steps = sorted({row["step"] for row in rows("gradient_variance")})
+    of = lambda method, step, column: [
+        row[column]
+        for row in rows("gradient_variance")
+        if (row["method"], row["step"]) == (method, step)
+    ]
+    pairs = lambda column: [(of("ade", step, column), of("aloe", step, column)) for step in steps]
+    p_values = lambda column: holm(
+        [float(ttest_ind(*pair, equal_var=False)[1]) for pair in pairs(column)]
+    )
+    lower = lambda column: [np.mean(ade) < np.mean(aloe) for ade, aloe in pairs(column)]
+    assert all(lower("gradient_variance")[: steps.index(3000) + 1])
+    assert min(p_values("gradient_variance")) > verdicts.ALPHA
+    assert lower("nll_minus_floor") == [step < 2250 for step in steps]
+    clear = [p < verdicts.ALPHA for p in p_values("nll_minus_floor")]
+    assert clear == [step >= 5250 for step in steps]
+
+
+def test_what_each_ingredient_is_worth():
+    """Points are thousandths of a nat; "little" is half of one."""
+    sets = ("2spirals", "pinwheel", "checkerboard")
+    of = lambda recipe, data: 1e3 * np.mean(nll("ablation", "aloe", recipe, data))
+    recipes = {row["recipe"] for row in rows("ablation")} - {"best"}
+    lost = {
+        recipe.removeprefix("best less "): [of(recipe, data) - of("best", data) for data in sets]
+        for recipe in recipes
+    }
+    ranked = sorted(lost, key=lambda name: -sum(lost[name][:2]))
+    assert set(ranked[:4]) == {
+        *("Muon", "batch of 2048 for a step of f", "decay of the learning rates"),
+        "4 examples of data to a negative",
+    }
+    assert lost["resampling"][2] > 500
+    little = ("persistent chains", "8 steps of f to one of q", "4 trajectories instead of 10")
+    for name in (*little, "smaller q", "bfloat16 in q0", "moving average"):
+        assert max(map(abs, lost[name])) <= 0.5, name
+
+
+def test_what_was_tuned():
+    grid = [row for row in rows("tuning") if row["method"] == "ade-rnn"]
+    assert len({row["recipe"] for row in grid}) == 5 and {row["steps"] for row in grid} == {1000}
+    of = lambda data: {
+        row["recipe"].removeprefix("paper, "): row["nll_minus_floor"]
+        for row in rows("tuning")
+        if (row["method"], row["data"]) == ("ade", data)
+    }
+    ranked = sorted(of("pinwheel"), key=of("pinwheel").__getitem__)
+    assert ranked[:2] == [f"rate_ratio=1.0, num_q_steps={steps}" for steps in (5, 3)]
+    board = of("checkerboard")
+    assert min(board, key=board.__getitem__) == "rate_ratio=0.5, num_q_steps=5"
+    assert min(board[name] for name in ranked[:2]) > 1
+    settings = choose("ade")
+    assert (settings.rate_ratio, settings.num_q_steps) == (1.0, 3)
+
+
+def test_estimates_of_log_z_agree_with_the_exact_value():
+    """Within 4 standard errors, AIS from below and from above too."""
+    exact = [r for r in rows("summary") if r["log_z_by"] == "enumeration" and "ais_lower" in r]
+    assert len(exact) >= 7
+    for row in exact:
+        for kind in ("importance", "ais_lower", "ais_upper"):
+            assert abs(row[kind] - row["log_z"]) < 4 * row[f"{kind}_se"] + 1e-4, (row["data"], kind)
+
+
+def test_rows_of_several_lengths_stand_side_by_side():
+    """A line whose models had different numbers of steps says so, and has a line for each."""
+    base = {"train_seconds": 9.0, "compile_seconds": 2.0, "group_size": 3, "device": "cpu"}
+    base |= {"log_z_by": "enumeration", "importance_se": 0.0}
+    parts = [
+        {**row, **base, "steps": steps}
+        for steps, name in ((2500, "moons"), (100_100, "circles"))
+        for row in made("aloe", {name: [0.1, 0.2]})
+    ]
+    shown = page.by_data(parts, "nll_minus_floor", 1e3, ".1f", last=("steps", page._steps))
+    assert "| aloe | 150.0 ± 50.0 | 150.0 ± 50.0 | 2,500 or 100,100 |" in shown
+    seconds = page._seconds(parts)
+    assert "| aloe, paper | 2,500 | 3 |" in seconds and "| aloe, paper | 100,100 | 3 |" in seconds
+
+
+def test_longer_rows_take_the_place_of_shorter_ones(tmp_path):
+    from studies.synthetic.table import KEYS
+
+    row = lambda steps: {**made("aloe", {"moons": [0.1]})[0], "steps": steps}
+    results.save(tmp_path / "s.json", [row(2500)], KEYS)
+    results.save(tmp_path / "s.json", [row(100_100)], KEYS)
+    assert [r["steps"] for r in results.read(tmp_path / "s.json")] == [100_100]
+
+
+@pytest.mark.parametrize("name", ["summary", "ablation", "tuning"])
+def test_no_two_rows_are_of_the_same_model(name):
+    from studies.synthetic.table import KEYS
+
+    keys = [tuple(row[key] for key in KEYS) for row in rows(name)]
+    assert len(set(keys)) == len(keys)
