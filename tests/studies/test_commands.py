@@ -9,7 +9,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from aloex.apps.fuzz.model.byte_model import ByteModel, Settings
+from aloex.apps.fuzz.model import ModelSettings, build_model
 from aloex.apps.synthetic import draw, evaluate, methods
 from aloex.base.errors import InputError
 from studies import results
@@ -113,7 +113,7 @@ def target(stairs, tmp_path):
     for name, path in files.items():
         shutil.copy2(getattr(stairs, name), path)
     replace(stairs, name="stairs", seeds=folder / "seeds", **files).save(folder)
-    model = ByteModel(Settings(hidden=4, embed_dim=2), key=jax.random.key(0))
+    model = build_model(ModelSettings(hidden=4, embed_dim=2), key=jax.random.key(0))
     (tmp_path / "models").mkdir()
     model.save(tmp_path / "models/stairs.masked.safetensors", held_out=-2.0)
     return folder
