@@ -46,7 +46,7 @@ def learn(
         x,
         conditions,
         num_steps=steps,
-        q0=q0,
+        q0=q0,  # pyright: ignore[reportArgumentType]  (learn tells a wrong name)
         batch_size=batch_size,
         seed=seed,
         folder=out,
