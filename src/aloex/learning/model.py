@@ -17,7 +17,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex.base.errors import InputError, require
@@ -89,7 +88,9 @@ class Model(eqx.Module):
         n, num_sweeps = whole("n", n, 1), whole("num_sweeps", num_sweeps, 0)
         key, z = jax.random.key(check_seed(seed)), self._conditions(z, n)
         starts = range(0, n, CHUNK)
-        parts = [_sample(self, key, np.int32(i), _chunk(z, i), num_sweeps) for i in starts]
+        parts = [
+            _sample(self, key, jnp.asarray(i), _chunk_or_none(z, i), num_sweeps) for i in starts
+        ]
         if any(bool(bad) for _, bad in parts):
             raise InputError(
                 "the model's energy is NaN at a draw, so its weights are broken; learn it again, "
@@ -111,7 +112,7 @@ class Model(eqx.Module):
             x = self.columns.encode(x)
         x = self.space.check(np.asarray(x), "x")
         n, z = len(x), self._conditions(z, len(x))
-        parts = [_energy(self, _chunk(x, i), _chunk(z, i)) for i in range(0, n, CHUNK)]
+        parts = [_energy(self, _chunk(x, i), _chunk_or_none(z, i)) for i in range(0, n, CHUNK)]
         return np.concatenate([np.asarray(part) for part in parts])[:n]
 
     def decode(self, x: Any) -> "DataFrame":
@@ -183,16 +184,18 @@ def load(path: str | os.PathLike[str]) -> Model:
     return Model(config, networks["f"], networks["q"], columns)
 
 
-def _chunk(rows: np.ndarray | None, first: int) -> np.ndarray | None:
+def _chunk(rows: np.ndarray, first: int) -> Array:
     """CHUNK rows from the first on, filled up with copies of the last."""
-    if rows is None:
-        return None
-    return rows[np.minimum(np.arange(first, first + CHUNK), len(rows) - 1)]
+    return jnp.asarray(rows[np.minimum(np.arange(first, first + CHUNK), len(rows) - 1)])
+
+
+def _chunk_or_none(rows: np.ndarray | None, first: int) -> Array | None:
+    return None if rows is None else _chunk(rows, first)
 
 
 @eqx.filter_jit
 def _sample(
-    model: Model, key: Key[Array, ""], first: ArrayLike, z: ArrayLike | None, num_sweeps: int
+    model: Model, key: Key[Array, ""], first: Array, z: Array | None, num_sweeps: int
 ) -> tuple[Int[Array, "chunk dim"], Bool[Array, ""]]:
     """CHUNK draws, the first of them with the number `first`; and whether an energy is NaN."""
 
@@ -210,5 +213,5 @@ def _sample(
 
 
 @eqx.filter_jit
-def _energy(model: Model, x: ArrayLike | None, z: ArrayLike | None) -> Float[Array, " chunk"]:
+def _energy(model: Model, x: Array, z: Array | None) -> Float[Array, " chunk"]:
     return jax.vmap(model.f)(x, z)
