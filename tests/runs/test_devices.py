@@ -97,7 +97,9 @@ def start(*arguments, num_devices: int = 1) -> subprocess.Popen:
     flags = f"--xla_force_host_platform_device_count={num_devices}"
     flags += " --xla_backend_optimization_level=0"  # compiles sooner
     program = [sys.executable, __file__, *(str(a) for a in arguments)]
-    environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+    shared = str(Path(__file__).parents[1])  # where the toy is
+    path = os.pathsep.join(filter(None, [shared, os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
     return subprocess.Popen(program, env=environment, stderr=subprocess.PIPE, text=True)
 
 
