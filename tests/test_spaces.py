@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from aloex.base.errors import InputError
-from aloex.spaces import Bits, Categorical, Sequences
+from aloex.spaces import Bits, Categorical, Mixed, Sequences
 from stats import assert_draws_match, count_draws
 
-SPACES = [Bits(1), Bits(4), Categorical(3, 3), Sequences(3, 2), Sequences(2, 1)]
+SPACES = [Bits(1), Bits(4), Categorical(3, 3), Mixed((2, 4, 1)), Sequences(3, 2), Sequences(2, 1)]
 by_space = pytest.mark.parametrize("space", SPACES, ids=repr)
 
 
@@ -102,6 +102,17 @@ def test_check_knows_each_space_s_largest_value():
             space.check(np.array([[0, bad]]))
 
 
+def test_check_knows_each_site_s_values():
+    space = Mixed((2, 4))
+    assert space.check(np.array([[1, 3]])).tolist() == [[1, 3]]
+    with pytest.raises(InputError, match=r"in 0\.\.1 at site 0, got 3 at row 1 \(1 such values\)"):
+        space.check(np.array([[1, 3], [3, 1]]))
+
+
+def test_what_is_no_state_has_no_row():
+    assert Mixed((2, 4)).index(jnp.array([3, 0])) == 8
+
+
 def test_padding_inside_a_sequence_is_refused():
     space = Sequences(3, 2)
     with pytest.raises(InputError, match=r"token after the padding symbol 2 \(row 1\)"):
@@ -123,6 +134,9 @@ def test_check_gives_int32(space, dtype):
         (lambda: Bits(0), "dim=0"),
         (lambda: Categorical(0, 3), "dim=0"),
         (lambda: Categorical(3, 1), "got 1"),
+        (lambda: Mixed(()), "got none"),
+        (lambda: Mixed((1, 1)), r"one of them two or more, got \(1, 1\)"),
+        (lambda: Mixed((3, 0)), r"each site needs a value, .*got \(3, 0\)"),
         (lambda: Sequences(0, 3), "got 0"),
         (lambda: Sequences(3, 0), "got 0"),
         (lambda: Bits(23).enumerate(), "states, more than the 4194304"),

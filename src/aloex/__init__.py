@@ -1,4 +1,11 @@
-"""Discrete energy-based models with a learned local-search sampler (the ALOE method)."""
+"""Discrete energy-based models with a learned local-search sampler (the ALOE method).
+
+>>> import aloex
+>>> small = dict(f_hidden=(8,), q_hidden=(8,), num_trajectories=2, batch_size=8)
+>>> model = aloex.learn([[0, 1, 1], [1, 0, 0]] * 10, num_steps=2, progress=False, **small)
+>>> model.sample(5).shape
+(5, 3)
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

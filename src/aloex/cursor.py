@@ -44,7 +44,14 @@ class Cursor(NamedTuple):
 
 
 def start(f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> Cursor:
-    """A cursor at x: one energy evaluation."""
+    """A cursor at x: one energy evaluation.
+
+    >>> import jax.numpy as jnp
+    >>> f = lambda x, z=None: 1.0 * x.sum()
+    >>> cursor = start(f, jnp.array([0, 1]))
+    >>> float(change(f, cursor, 0, jnp.array(1)).value)
+    2.0
+    """
     if not isinstance(f, Incremental):
         return Cursor(x, z, f(x, z), None)
     hidden = f.hidden(x, z)

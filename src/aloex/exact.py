@@ -27,7 +27,13 @@ def float64():
 
 
 def to_float64(model: Any) -> Any:
-    """The same model with every floating-point array in double precision."""
+    """The same model with every floating-point array in double precision.
+
+    >>> import jax.numpy as jnp
+    >>> with float64():
+    ...     print(to_float64({"w": jnp.zeros(2, jnp.float32)})["w"].dtype)
+    float64
+    """
     is_float = eqx.is_inexact_array
     return jax.tree.map(lambda a: a.astype(jnp.float64) if is_float(a) else a, model)
 
@@ -38,17 +44,31 @@ def energies(f: Energy, space: Space, z: Array | None = None) -> Float[Array, " 
 
 
 def log_z(f: Energy, space: Space, z: Array | None = None) -> Float[Array, ""]:
-    """log Z_f, the log partition function."""
+    """log Z_f, the log partition function.
+
+    >>> from aloex.spaces import Bits
+    >>> round(float(log_z(lambda x, z: 1.0 * x.sum(), Bits(2))), 3)  # 2 log (1 + e)
+    2.627
+    """
     return jax.nn.logsumexp(energies(f, space, z))
 
 
 def log_p(f: Energy, space: Space, z: Array | None = None) -> Float[Array, " size"]:
-    """log p_f(x | z) of every state."""
+    """log p_f(x | z) of every state.
+
+    >>> from aloex.spaces import Bits
+    >>> [round(float(p), 3) for p in jnp.exp(log_p(lambda x, z: 1.0 * x.sum(), Bits(2)))]
+    [0.072, 0.197, 0.197, 0.534]
+    """
     return jax.nn.log_softmax(energies(f, space, z))
 
 
 def kl(log_p: Float[Array, " size"], log_q: Float[Array, " size"]) -> Float[Array, ""]:
-    """KL(p || q), with 0 log 0 = 0."""
+    """KL(p || q), with 0 log 0 = 0.
+
+    >>> round(float(kl(jnp.log(jnp.array([1.0, 0.0])), jnp.log(jnp.array([0.5, 0.5])))), 3)
+    0.693
+    """
     p = jnp.exp(log_p)
     return jnp.sum(jnp.where(p > 0, p * (jnp.where(p > 0, log_p, 0) - log_q), 0))
 

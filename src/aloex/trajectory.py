@@ -14,7 +14,13 @@ from jaxtyping import Array, Bool, Int
 
 
 class Trajectory(NamedTuple):
-    """States x_0..x_t and then x_t again up to max_edits; leading axes are batches."""
+    """States x_0..x_t and then x_t again up to max_edits; leading axes are batches.
+
+    >>> import jax.numpy as jnp
+    >>> trajectory = Trajectory(jnp.array([[0, 0], [0, 1], [0, 1]]), jnp.array(1))
+    >>> trajectory.first.tolist(), trajectory.last.tolist(), trajectory.max_edits
+    ([0, 0], [0, 1], 2)
+    """
 
     x: Int[Array, "*batch steps dim"]
     num_edits: Int[Array, "*batch"]

@@ -16,7 +16,7 @@ BATCH, DIM = 128, 32
 def learner(space: Any, *, num_trajectories: int = 10, max_edits: int = 16) -> ALOE:
     """The paper's settings, its proposal without repeated positions included."""
     proposal = proposals.Inverse(space=space, max_edits=max_edits, repeats=False)
-    return ALOE(kernels.Gibbs(space.num_values), proposal, num_trajectories=num_trajectories)
+    return ALOE(kernels.Gibbs(space), proposal, num_trajectories=num_trajectories)
 
 
 def models(

@@ -43,8 +43,8 @@ def energy(key, cond_dim=0):
 
 
 def cases() -> dict[str, Case]:
-    pcd = PCD(Gibbs(), SPACE, num_chains=21, restart=0.3, num_kernel_steps=2, optimizer_f=SGD)
-    cd, ade = CD(Gibbs(), optimizer_f=SGD), ADE(num_q_steps=2, rate_ratio=0.5, optimizer=SGD)
+    pcd = PCD(Gibbs(SPACE), SPACE, num_chains=21, restart=0.3, num_kernel_steps=2, optimizer_f=SGD)
+    cd, ade = CD(Gibbs(SPACE), optimizer_f=SGD), ADE(num_q_steps=2, rate_ratio=0.5, optimizer=SGD)
     likelihood = MaximumLikelihood(optimizer_q=SGD)
     vae = MaximumLikelihood(objective=VAE.elbo, optimizer_q=SGD)
 
@@ -193,7 +193,7 @@ def of_q(q):
 
 
 def run_pcd(seed):
-    learner = PCD(Gibbs(), SIX, num_chains=1000, ema_decay=0.99, optimizer_f=FAST)
+    learner = PCD(Gibbs(SIX), SIX, num_chains=1000, ema_decay=0.99, optimizer_f=FAST)
     f, _ = networks(seed)
     x, _ = two_centres(seed)
     state = train(learner, learner.init(jax.random.key(seed), f), x)
@@ -201,7 +201,7 @@ def run_pcd(seed):
 
 
 def run_cd(seed):
-    learner = CD(Gibbs(), num_kernel_steps=3, ema_decay=0.99, optimizer_f=FAST)
+    learner = CD(Gibbs(SIX), num_kernel_steps=3, ema_decay=0.99, optimizer_f=FAST)
     f, _ = networks(seed, 2)
     x, z = two_centres(seed, conditional=True)
     state = train(learner, learner.init(f), x, z)

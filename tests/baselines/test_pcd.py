@@ -74,11 +74,11 @@ def test_expected_update(kind, settings, cond_dim):
         f = randomised(MLP, TINY, hidden=(4,), cond_dim=cond_dim)
         states, x = TINY.enumerate(), TINY.enumerate()[2]
         z = jnp.array([0.3, -1.2]) if cond_dim else None
-        law = start_law(build(kind, Gibbs(), **settings), x)
+        law = start_law(build(kind, Gibbs(TINY), **settings), x)
 
         @compiled
         def both(f):
-            law_neg = law @ Gibbs().transition_matrix(TINY, f, z)
+            law_neg = law @ Gibbs(TINY).transition_matrix(TINY, f, z)
 
             def update(to):
                 learner = build(kind, Jump(to), **settings)
@@ -103,7 +103,7 @@ def test_expected_update(kind, settings, cond_dim):
 def test_negatives_follow_the_start_and_then_the_kernel(kind, settings, cond_dim, num_kernel_steps):
     """x_neg ~ start law K^steps; with restart = 1 the start is uniform, whatever the buffer."""
     f = randomised(MLP, TINY, hidden=(4,), cond_dim=cond_dim, scale=1.5)
-    kernel, x = Gibbs(scan="random"), TINY.enumerate()[2]
+    kernel, x = Gibbs(TINY, scan="random"), TINY.enumerate()[2]
     z = jnp.array([0.3, -1.2]) if cond_dim else None
     learner = build(kind, kernel, num_kernel_steps=num_kernel_steps, **settings)
 
@@ -178,7 +178,7 @@ def test_each_example_writes_back_one_chain_of_its_own_stretch():
 
 def test_new_chains_are_uniform():
     space = Categorical(2, 3)
-    pcd, f = PCD(Gibbs(3), space), lambda x, z=None: 0.0
+    pcd, f = PCD(Gibbs(space), space), lambda x, z=None: 0.0
     chains = compiled(pcd.init)(jax.random.key(0), f).chains
     assert chains.shape == (10_000, 2)
     counts = np.bincount(jax.vmap(space.index)(chains), minlength=space.size)
@@ -186,7 +186,7 @@ def test_new_chains_are_uniform():
 
 
 def test_a_batch_needs_as_many_chains():
-    pcd = PCD(Gibbs(), TINY, num_chains=4)
+    pcd = PCD(Gibbs(TINY), TINY, num_chains=4)
     state = pcd.init(jax.random.key(0), randomised(MLP, TINY, hidden=(4,)))
     step = lambda batch: eqx.filter_eval_shape(
         pcd.step, jax.random.key(1), state, jnp.zeros((batch, 3), jnp.int32)
@@ -197,7 +197,7 @@ def test_a_batch_needs_as_many_chains():
 
 
 def test_pcd_takes_no_condition():
-    pcd = PCD(Gibbs(), TINY, num_chains=4)
+    pcd = PCD(Gibbs(TINY), TINY, num_chains=4)
     state = pcd.init(jax.random.key(0), randomised(MLP, TINY, hidden=(4,), cond_dim=2))
     with pytest.raises(InputError, match=r"no condition, but got z of shape \(4, 2\); use CD"):
         pcd.step(jax.random.key(1), state, jnp.zeros((4, 3), jnp.int32), jnp.zeros((4, 2)))
@@ -216,7 +216,7 @@ def test_pcd_takes_no_condition():
 )
 def test_bad_arguments(arguments, message):
     with pytest.raises(InputError, match=message):
-        PCD(Gibbs(), TINY, **arguments)
+        PCD(Gibbs(TINY), TINY, **arguments)
     if arguments.keys() <= {"num_kernel_steps", "ema_decay"}:
         with pytest.raises(InputError, match=message):
-            CD(Gibbs(), **arguments)
+            CD(Gibbs(TINY), **arguments)

@@ -58,7 +58,7 @@ def test_steps_of_f_between_moves_of_the_negatives():
     x = TINY.enumerate()[jnp.array([3, 1, 6, 0])]
     settings = {"optimizer_f": optax.sgd(0.1), "optimizer_q": optax.sgd(0.0), "ema_decay": 0.0}
     proposal = Inverse(space=TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), proposal, num_f_steps=2, persistence=2, **settings)
+    aloe = ALOE(Gibbs(TINY), proposal, num_f_steps=2, persistence=2, **settings)
     before = aloe.init(f, q, 1 - x)
     after, _ = aloe.step(jax.random.key(0), before, x)
 
@@ -84,7 +84,7 @@ def test_more_data_than_negatives():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
     x = TINY.enumerate()[jnp.array([3, 1, 6, 0, 2, 2])]
     settings = {"optimizer_f": optax.sgd(0.1), "optimizer_q": optax.sgd(0.0), "ema_decay": 0.0}
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), num_data=3, **settings)
+    aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), num_data=3, **settings)
     after, info = aloe.step(jax.random.key(0), aloe.init(f, q), x)
 
     keys = jax.vmap(jax.random.split)(jax.random.split(jax.random.key(0), 6)[::3])[:, 0]
@@ -105,7 +105,7 @@ def test_chains_live_through_steps_of_several_parts():
 
     def chains(num_f_steps):
         settings = {"optimizer_f": still, "optimizer_q": still, "num_f_steps": num_f_steps}
-        aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4, **settings)
+        aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), persistence=4, **settings)
         state = aloe.init(f, q, x)
         for key in jax.random.split(jax.random.key(0), 3):
             state, _ = compiled(aloe.step)(key, state, x)
@@ -140,7 +140,7 @@ def test_moving_average(step, decay_now):
 )
 def test_bad_arguments(arguments, message):
     with pytest.raises(InputError, match=message):
-        ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), **arguments)
+        ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), **arguments)
 
 
 # Short runs
@@ -170,7 +170,7 @@ def networks(seed, cond_dim=0):
 
 def learner(**settings):
     proposal = Inverse(space=SPACE, max_edits=MAX_EDITS)
-    return ALOE(Gibbs(), proposal, num_trajectories=8, ema_decay=0.99, **settings)
+    return ALOE(Gibbs(SPACE), proposal, num_trajectories=8, ema_decay=0.99, **settings)
 
 
 def run_steps(step, state, seed, num_steps):

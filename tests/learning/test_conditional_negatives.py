@@ -10,13 +10,14 @@ import pytest
 from aloex import exact
 from aloex.base.errors import InputError
 from aloex.energies import MLP
+from aloex.importance_weights import systematic_in_groups
 from aloex.kernels import Gibbs
+from aloex.learning import Config, first_state
 from aloex.learning.aloe import ALOE
 from aloex.learning.negatives import log_weights
 from aloex.learning.updates import mle_loss
 from aloex.proposals import Inverse
 from aloex.spaces import Bits
-from aloex.weights import systematic_in_groups
 from stats import assert_draws_match, compiled, flat_grads, randomised, tiny_search
 
 TINY = Bits(3)
@@ -25,7 +26,7 @@ Z = jnp.array([[1.0, 0.0], [0.0, 1.0]])  # two conditions
 
 def test_chains_need_conditions_where_data_have_them():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4)
+    aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), persistence=4)
     x = jnp.zeros((8, 3), jnp.int32)
     with pytest.raises(InputError, match=r"got 8 chains and conditions of shape \(4, 1\)"):
         aloe.init(f, q, x, jnp.zeros((4, 1)))
@@ -43,7 +44,7 @@ def conditional(**settings):
     f = randomised(MLP, TINY, hidden=(4,), cond_dim=2, scale=1.5)
     q = tiny_search(TINY, max_edits=2, cond_dim=2)
     settings = {"optimizer_f": optax.sgd(0.0), "optimizer_q": optax.sgd(0.0), **settings}
-    return f, q, ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), **settings)
+    return f, q, ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), **settings)
 
 
 def test_a_chain_keeps_its_condition_for_life():
@@ -78,7 +79,7 @@ def test_persistent_negatives_follow_the_law_of_their_own_condition():
             x_neg, _ = aloe.negatives.sample(keys, f, q, z_new, chains)
             chains = jax.tree.map(lambda a: a[:, :-1], x_neg)
         laws = jax.vmap(lambda z: jnp.exp(exact.log_marginal(q, TINY, z)))(Z)
-        matrices = jax.vmap(lambda z: Gibbs().transition_matrix(TINY, f, z))(Z)
+        matrices = jax.vmap(lambda z: Gibbs(TINY).transition_matrix(TINY, f, z))(Z)
         return jax.vmap(jax.vmap(TINY.index))(x_neg.x), x_neg.z, laws, matrices
 
     drawn, z_neg, laws, matrices = (np.asarray(a) for a in ages(f, q, first.chains))
@@ -215,7 +216,7 @@ def test_more_data_than_negatives_with_conditions():
 
 def test_shards_change_nothing():
     """All modes at once, with conditions: four shards against one."""
-    settings = {"persistence": 2, "num_f_steps": 2, "num_data": 2, "num_power_steps": 2}
+    settings = {"persistence": 2, "num_f_steps": 2, "num_data": 2, "num_trajectories": 2}
     sgd = optax.sgd(0.1)
     f, q, aloe = conditional(**settings, resample=True, optimizer_f=sgd, optimizer_q=sgd)
     x = jax.random.bernoulli(jax.random.key(2), 0.5, (32, 3)).astype(jnp.int32)
@@ -235,3 +236,13 @@ def test_shards_change_nothing():
     for expected, found in zip(jax.tree.leaves(whole), jax.tree.leaves(shards), strict=True):
         for part in found:
             np.testing.assert_allclose(part, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_first_chains_of_a_config_take_the_conditions_of_data():
+    sizes = {"f_hidden": (4,), "q_hidden": (4,), "max_edits": 0}
+    config = Config(dim=3, cond_dim=2, persistence=2, batch_size=8, **sizes)
+    z = np.random.default_rng(0).normal(size=(5, 2)).astype(np.float32)
+    chains = first_state(config, jax.random.key(0), z).chains
+    assert chains.x.shape == (4, 1, 3)
+    rows = [np.flatnonzero((z == row).all(axis=1)).tolist() for row in chains.z[:, 0]]
+    assert all(len(row) == 1 for row in rows) and len({row[0] for row in rows}) > 1

@@ -1,12 +1,14 @@
 """The friendly layer: learn, sample, energy, save and load, and what it says to wrong input."""
 
 import dataclasses
+import inspect
 import json
 import shutil
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import jaxtyping
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -14,7 +16,20 @@ import safetensors.numpy
 import aloex
 from aloex.base.errors import CheckpointError, InputError
 from aloex.base.weights import write_weights
-from aloex.learning import Config, Model, build_learner, build_networks, fit, learn, load
+from aloex.kernels import Gibbs
+from aloex.learning import (
+    ALOE,
+    Config,
+    Model,
+    build_learner,
+    build_networks,
+    fit,
+    learn,
+    load,
+    power_iteration,
+)
+from aloex.proposals import EditDistance
+from aloex.spaces import Categorical
 
 X = np.random.default_rng(0).integers(0, 2, (60, 4))
 X[:, 1] = X[:, 0]  # something to learn
@@ -33,6 +48,7 @@ CONFIGS = {
     "mlp": dataclasses.replace(SMALL, q0="mlp", q0_hidden=(8, 6)),
     "rnn with condition": dataclasses.replace(SMALL, q0="rnn", cond_dim=2),
     "categories": dataclasses.replace(SMALL, num_values=3, cond_dim=1),
+    "mixed": dataclasses.replace(SMALL, num_values=(2, 3, 1, 2)),
 }
 
 
@@ -134,17 +150,91 @@ def test_settings_tell_the_space():
         ({"num_steps": -1}, "num_steps must not be negative, got -1"),
         ({"q0": "transformer"}, "q0 must be one of .*got 'transformer'"),
         ({"q0": "rnn", "q0_hidden": (8, 8)}, "single size"),
-        ({"f_hidden": ()}, "f_hidden must be one or more positive sizes"),
+        ({"f_hidden": ()}, "f_hidden must be one or more positive sizes, got"),
         ({"learning_rate_f": 0.0}, "learning_rate_f must be positive, got 0.0"),
         ({"walk_stop_prob": 1.0}, "walk_stop_prob must be in"),
-        ({"hidden": (8,)}, r"unknown settings \['hidden'\]; there are .*f_hidden"),
+        ({"x": [[0, 10**9]]}, r"x has the value 1000000000, but a site can have 65536 values; num"),
+        ({"f_hidden": 16}, r"f_hidden must be one or more positive sizes, such as \(16,\), got 16"),
+        ({"f_hidden": (8.5,)}, "each size in f_hidden must be a whole number, got 8.5"),
+        ({"f_hidden": (0,)}, "each size in f_hidden must be at least 1, got 0"),
+        ({"q_hidden": "256"}, "q_hidden must be one or more positive sizes"),
+        ({"batch_size": -4}, "batch_size must be at least 1, got -4"),
+        ({"batch_size": True}, "batch_size must be a whole number, got True"),
+        ({"batch_size": 32.0}, "batch_size must be a whole number, got 32.0"),
+        ({"num_f_steps": 0}, "num_f_steps must be at least 1, got 0"),
+        ({"num_sweeps": 0}, "num_sweeps must be at least 1, got 0"),
+        ({"persistence": 0}, "persistence must be at least 1, got 0"),
+        ({"decay_steps": 0}, "decay_steps must be at least 1, got 0"),
+        ({"resample": 1}, "resample must be True or False, got 1"),
+        ({"learning_rate_q": "fast"}, "learning_rate_q must be a finite number, got 'fast'"),
+        ({"learning_rate_q": np.nan}, "learning_rate_q must be a finite number, got nan"),
+        ({"num_values": 1}, "num_values must be at least 2, got 1"),
+        ({"num_values": 10**9}, "num_values must be at most 65536, got 1000000000"),
+        ({"num_values": (2, 3)}, r"num_values must have dim=4 numbers or be one, got \(2, 3\)"),
+        ({"proposal": "guess"}, r"proposal must be one of .*'edit_distance'.*, got 'guess'"),
+        ({"proposal": "edit_distance"}, "needs max_edits >= dim=4, got 2"),
+        ({"seed": 2**32}, r"seed must be a whole number in 0..2\^32 - 1, got 4294967296"),
+        ({"seed": -1}, "seed must be a whole number .*, got -1"),
+        ({"seed": 0.5}, "seed must be a whole number .*, got 0.5"),
     ],
 )
-def test_wrong_input_to_learn(change, message):
+def test_wrong_input_to_learn(change, message, monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # it would speak first
     arguments = {"x": X, "num_steps": 5, "progress": False, **TINY, **change}
     with pytest.raises(InputError, match=message) as caught:
         learn(**arguments)
     assert "\n" not in str(caught.value)
+
+
+def test_learn_has_the_options_of_config_with_the_same_defaults():
+    options = inspect.signature(learn).parameters
+    told_by_the_data = {"dim", "cond_dim"}
+    for field in dataclasses.fields(Config):
+        if field.name not in told_by_the_data:
+            told = field.name in ("num_values", "max_edits")
+            assert options[field.name].default == (None if told else field.default), field.name
+    assert not [p for p in options.values() if p.kind is p.VAR_KEYWORD]
+
+
+def test_numbers_of_numpy_are_numbers(monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # it would speak first
+    config = Config(dim=np.int64(4), f_hidden=[np.int32(8)], learning_rate_f=np.float32(0.5))
+    assert config == Config(dim=4, f_hidden=(8,), learning_rate_f=0.5)
+    assert json.loads(json.dumps(dataclasses.asdict(config)))["dim"] == 4
+    assert Config(dim=3, num_values=np.array([4, 4, 4])).space == Config(dim=3, num_values=4).space
+
+
+def test_equal_configs_share_their_learner():
+    """Else each would have optimizers of its own, and be compiled anew."""
+    assert build_learner(SMALL) is build_learner(dataclasses.replace(SMALL))
+
+
+def test_a_config_chooses_the_proposal():
+    config = dataclasses.replace(SMALL, proposal="edit_distance", max_edits=4)
+    proposal = build_learner(config).proposal
+    assert isinstance(proposal, EditDistance) and proposal.max_edits == 4
+    _, q = build_networks(config, jax.random.key(0))
+    assert eqx.tree_equal(proposal.following(q).q0, q.q0)
+
+
+@pytest.mark.skipif(not hasattr(power_iteration, "follow"), reason="training does not follow yet")
+def test_learning_with_shortest_paths(tmp_path):
+    model = learn(
+        X, num_steps=3, proposal="edit_distance", progress=False, **{**TINY, "max_edits": None}
+    )
+    assert model.config.max_edits == 4 and np.isfinite(model.energy(X)).all()
+
+
+def test_kernel_and_proposal_must_agree_on_the_space():
+    proposal = build_learner(SMALL).proposal
+    with pytest.raises(InputError, match=r"of one space, got .*'Bits\(dim=4\)', 'Categorical"):
+        ALOE(Gibbs(Categorical(4, 3)), proposal)
+
+
+def test_weights_that_are_nan_are_told():
+    model = eqx.tree_at(lambda m: m.f.first.bias, untrained(), np.full(8, np.nan, np.float32))
+    with pytest.raises(InputError, match="energy is NaN at a draw, so its weights are broken"):
+        model.sample(3)
 
 
 def test_user_errors_inside_a_compiled_step_stay_one_sentence():
@@ -160,6 +250,9 @@ def test_user_errors_inside_a_compiled_step_stay_one_sentence():
     ("call", "message"),
     [
         (lambda m: m.sample(0), "n must be at least 1, got 0"),
+        (lambda m: m.sample(3, seed=2**32), "seed must be a whole number .*, got 4294967296"),
+        (lambda m: m.sample(2.5), "n must be a whole number, got 2.5"),
+        (lambda m: m.decode([[0, 1, 0, 1]]), "learned from integers, not from a DataFrame"),
         (lambda m: m.sample(1, num_sweeps=-1), "num_sweeps must not be negative, got -1"),
         (lambda m: m.sample(2, z=[1.0]), "without a condition"),
         (lambda m: m.energy([[0, 1, 2, 1]]), "got 2 at row 0"),
@@ -168,7 +261,8 @@ def test_user_errors_inside_a_compiled_step_stay_one_sentence():
         (lambda m: untrained(CONFIGS["categories"]).sample(2, z=[1, 2, 3]), r"got \(3, 1\)"),
     ],
 )
-def test_wrong_input_to_a_model(call, message):
+def test_wrong_input_to_a_model(call, message, monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # it would speak first
     with pytest.raises(InputError, match=message):
         call(untrained())
 

@@ -50,7 +50,7 @@ def test_persistent_negatives_are_as_many_kernel_steps_from_q_as_they_are_old():
     """With f and q at rest, age a has the law q k_f^(a + 1), whatever the chains began with."""
     f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
     q = tiny_search(TINY, max_edits=2)
-    kernel, lives, starts = Gibbs(), 3, 2000
+    kernel, lives, starts = Gibbs(TINY), 3, 2000
     aloe = ALOE(kernel, Inverse(space=TINY, max_edits=2), persistence=lives)
     first = aloe.init(f, q, jnp.ones((starts * lives, 3), jnp.int32)).chains
     assert first.x.shape == (starts, lives - 1, 3)
@@ -75,7 +75,7 @@ def test_the_oldest_negatives_are_the_targets_and_the_rest_live_on():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
     still = optax.sgd(0.0)
     aloe = ALOE(
-        Gibbs(),
+        Gibbs(TINY),
         Inverse(space=TINY, max_edits=2),
         persistence=3,
         optimizer_f=still,
@@ -141,7 +141,7 @@ def test_resampled_draws_follow_p_f():
     """Systematic resampling varies less than independent draws, so the test errs on its side."""
     f = randomised(MLP, TINY, hidden=(4,), scale=1.5)
     q = tiny_search(TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), resample=True)
+    aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), resample=True)
     keys = jax.random.split(jax.random.key(0), 20_000)
     draw = compiled(lambda f, q: aloe.negatives.draw(keys, f, q, None, None, None)[0])
     counts = np.bincount(jax.vmap(TINY.index)(draw(f, q).x), minlength=TINY.size)
@@ -153,7 +153,7 @@ def test_resampled_draws_follow_p_f():
 
 def test_persistence_needs_chains():
     f, q = randomised(MLP, TINY, hidden=(4,)), tiny_search(TINY, max_edits=2)
-    aloe = ALOE(Gibbs(), Inverse(space=TINY, max_edits=2), persistence=4)
+    aloe = ALOE(Gibbs(TINY), Inverse(space=TINY, max_edits=2), persistence=4)
     with pytest.raises(InputError, match="a multiple of 4, got None"):
         aloe.init(f, q)
     with pytest.raises(InputError, match="a multiple of 4, got 6"):

@@ -6,6 +6,7 @@ gradient; without them it tends to something else.
 """
 
 from functools import cache
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,7 +15,8 @@ import numpy as np
 import pytest
 
 from aloex import exact
-from aloex.learning.power_iteration import q_loss, surrogate
+from aloex.learning.negatives import log_weights
+from aloex.learning.power_iteration import follow, q_loss, surrogate
 from aloex.proposals import Inverse
 from aloex.samplers import AutoregressiveMLP
 from aloex.spaces import Bits, Categorical
@@ -218,3 +220,38 @@ def test_q_loss_is_the_surrogate_of_fresh_trajectories():
 
     loss, expected = both(Q)
     np.testing.assert_allclose(loss, expected, rtol=1e-12)
+
+
+class FollowsQ(Inverse):
+    """A proposal whose walks end at a state with the probability that q stops there."""
+
+    q: Any = None
+
+    def following(self, q):
+        stop = jax.nn.sigmoid(q.edits()[1](X))
+        return FollowsQ(space=SPACE, max_edits=MAX_EDITS, walk_stop_prob=0.2, q=stop)
+
+    def log_prob(self, trajectory, z=None):
+        return super().log_prob(trajectory, z) + (jnp.nan if self.q is None else self.q)
+
+
+def test_a_proposal_follows_the_q_that_is_trained():
+    """The loss and the weights see the proposal of this q, and no gradient goes through it."""
+    stale, n, x = FollowsQ(space=SPACE, max_edits=MAX_EDITS), 4, SPACE.enumerate()
+    fresh = Inverse(space=SPACE, max_edits=MAX_EDITS, walk_stop_prob=0.2)
+    keys = jax.random.split(jax.random.key(0), len(x))
+    f = lambda x, z=None: jnp.sum(x) * 1.0
+
+    @compiled
+    def all_of(q):
+        loss = lambda p: q_loss(q, keys, x, None, proposal=p, num_trajectories=n)[0]
+        drawn = jax.vmap(q.sample)(keys)
+        weights = [log_weights(f, q, p, drawn, None) for p in (stale, fresh)]
+        slope = flat_grads(eqx.filter_grad(lambda q: follow(stale, q).q)(q))
+        return loss(stale), loss(fresh), weights, slope, jax.nn.sigmoid(q.edits()[1](X))
+
+    followed, expected, weights, slope, stop = all_of(Q)
+    assert float(followed) == float(expected)
+    np.testing.assert_allclose(weights[0], weights[1] + stop, rtol=1e-12)
+    np.testing.assert_array_equal(slope, 0)
+    assert follow(UNBIASED, Q) is UNBIASED

@@ -98,7 +98,7 @@ def slopes_and_matrices(f, base, space, z, bs):
     """df_b / db of every state, and the sweep's matrix at each temperature."""
     slope = exact.energies(f, space, z) - exact.energies(base.log_prob, space, z)
     at = lambda b: ais.tempered(f, base, space, b, z)
-    matrix = lambda b: Gibbs(space.num_values).transition_matrix(space, at(b), z)
+    matrix = lambda b: Gibbs(space).transition_matrix(space, at(b), z)
     return slope, jax.vmap(matrix)(bs), exact.log_p(at(bs[0]), space, z), exact.log_z(f, space, z)
 
 

@@ -304,3 +304,40 @@ def test_room_holds_the_longest_paths():
 def test_too_few_edits_for_the_largest_distance_is_an_error(space):
     with pytest.raises(InputError, match=r"need max_edits >= 3, .* got max_edits=2"):
         EditDistance(None, space=space, max_edits=2)
+
+
+class Search(eqx.Module):
+    """As much of a q as `following` asks for."""
+
+    q0: Table
+
+
+def test_following_takes_the_q0_of_the_moment():
+    """Draws start at the current q0, and log s_x is that of the current q0."""
+    space = Bits(3)
+    waiting = EditDistance(space=space, max_edits=3)
+    x = space.enumerate()[2]
+    for start in (0, 7):
+        only = Table(jnp.full(space.size, -50.0).at[start].set(50.0), space)
+        proposal = waiting.following(Search(only))
+        trajectory, log_s = proposal.sample(jax.random.key(0), x)
+        np.testing.assert_array_equal(trajectory.first, space.enumerate()[start])
+        expected = EditDistance(only, space=space, max_edits=3).log_prob(trajectory)
+        np.testing.assert_allclose(log_s, expected, rtol=1e-6)
+
+
+def test_no_gradient_goes_to_the_q0_that_is_followed():
+    space = Bits(3)
+    waiting, x = EditDistance(space=space, max_edits=3), space.enumerate()[2]
+
+    def log_s(q0):
+        return waiting.following(Search(q0)).sample(jax.random.key(0), x)[1]
+
+    gradient = eqx.filter_grad(log_s)(random_q0(space)).logits
+    np.testing.assert_array_equal(gradient, np.zeros(space.size))
+
+
+def test_a_proposal_without_q0_says_so():
+    space = Bits(3)
+    with pytest.raises(InputError, match=r"no q0 yet: use proposal.following\(q\)"):
+        EditDistance(space=space, max_edits=3).sample(jax.random.key(0), space.enumerate()[2])

@@ -11,6 +11,7 @@ import pytest
 from aloex import exact
 from aloex.base.errors import InputError
 from aloex.proposals import Inverse
+from aloex.proposals.quantiles import sum_quantiles
 from aloex.samplers import Flip, PositionValue
 from aloex.spaces import Bits, Categorical
 from aloex.trajectory import Trajectory, first_with_same_ending
@@ -226,3 +227,32 @@ def test_bad_arguments(arguments, message):
 def test_shortest_paths_need_the_uniform_editor():
     with pytest.raises(InputError, match="repeats=False needs the uniform editor"):
         Inverse(tiny_editor(Flip, BITS), space=BITS, max_edits=2, repeats=False)
+
+
+def slow_quantile(pmfs, copies, times, risk):
+    """The definition: convolve everything, look up the tail."""
+    law = np.ones(1)
+    for pmf, count in zip(pmfs, copies, strict=True):
+        for _ in range(count * times):
+            law = np.convolve(law, pmf)
+    tail = law[::-1].cumsum()[::-1]  # P(sum >= k), small terms first
+    return int(np.flatnonzero(tail >= risk).max())
+
+
+@pytest.mark.parametrize("risk", [0.3, 1e-3, 1e-6])
+@pytest.mark.parametrize("times", [1, 40, 400])
+def test_quantiles_of_sums_are_exact(times, risk):
+    rng = np.random.default_rng(times)
+    pmfs = [rng.dirichlet(np.full(width, 0.5), size=3) for width in (2, 7, 4)]
+    copies = [3, 1, 2]
+    rows = [[pmf[i] for pmf in pmfs] for i in range(3)]
+    expected = [slow_quantile(row, copies, times, risk) for row in rows]
+    assert sum_quantiles(pmfs, copies, times, risk=risk) == expected
+
+
+def test_sizing_buffers_stays_cheap(monkeypatch):
+    """What took minutes were long transforms, one for each walk and site."""
+    lengths, rfft = [], np.fft.rfft
+    monkeypatch.setattr(np.fft, "rfft", lambda a, n: (lengths.append(n), rfft(a, n))[1])
+    Inverse(space=Bits(32), max_edits=16).buffer_sizes(128, 200)
+    assert len(lengths) < 100 and max(lengths) < 4000

@@ -35,7 +35,7 @@ def train_aloe(folder=None, persistence=1) -> dict:
     config = Config(dim=4, f_hidden=(8,), q_hidden=(8,), max_edits=3, cond_dim=cond_dim)
     sgd = optax.sgd(0.1)  # Adam would hide a gradient of the wrong length
     learner = ALOE(
-        Gibbs(2),
+        Gibbs(config.space),
         Inverse(space=config.space, max_edits=3),
         num_trajectories=3,
         persistence=persistence,

@@ -1,5 +1,6 @@
 """Every command of the studies runs, on tiny settings."""
 
+import os
 import shutil
 import sys
 from dataclasses import replace
@@ -154,16 +155,41 @@ def test_speed_log_z(tmp_path):
     assert rows[0]["log_z"] == pytest.approx(rows[1]["log_z"], abs=1e-3)
 
 
-def test_speed_scaling(tmp_path, monkeypatch):
+@pytest.fixture
+def cores():
+    """The commands keep to some cores; other tests are to have them all."""
+    before = os.sched_getaffinity(0)
+    yield
+    os.sched_setaffinity(0, before)
+
+
+def test_speed_scaling(cores, tmp_path, monkeypatch):
+    """Time that grows with the square of a size has the exponent 2."""
     from studies.speed import scaling
 
-    monkeypatch.setattr(scaling, "SIZES", {"batch": ([2, 4], 1)})
+    class Ours:
+        def __init__(self, *, space, q0, batch, n, max_edits):
+            self.ms = (space.dim * batch * n * max_edits) ** 2
+
+        def run(self, num_steps):
+            return float(self.ms)
+
+    monkeypatch.setattr(scaling, "Ours", Ours)
     call(speed, "scaling", "--out", tmp_path)
-    (row,) = results.read(tmp_path / "scaling.json")
-    assert row["values"] == [2, 4] and all(ms > 0 for ms in row["ms"])
+    rows = {row["what"]: row for row in results.read(tmp_path / "scaling.json")}
+    assert set(rows) == set(scaling.SIZES)
+    assert all(rows[what]["exponent"] == 2 for what in ("batch", "num_trajectories", "max_edits"))
 
 
-def test_speed_compare(tmp_path, monkeypatch):
+def test_the_step_that_is_timed():
+    from aloex import spaces
+    from studies.speed.ours import Ours
+
+    ours = Ours(space=spaces.Bits(4), batch=2, n=2, max_edits=2, q0="factorized")
+    assert ours.run(2) > 0
+
+
+def test_speed_compare(cores, tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="the peers need PyTorch: pip install 'aloex[bench]'")
     from studies.speed import compare
 
@@ -172,6 +198,7 @@ def test_speed_compare(tmp_path, monkeypatch):
     call(speed, "compare", "--blocks", 1, "--threads", 1, "--out", tmp_path)
     (row,) = results.read(tmp_path / "summary.json")
     assert min(row["ours_ms"], row["peer_ms"], row["vectorised_ms"]) > 0
+    assert len(os.sched_getaffinity(0)) == 1 and row["device"] == "cpu, 1 thread"
     with pytest.raises(InputError, match="--threads must be at least 1, got 0"):
         call(speed, "compare", "--threads", 0)
 

@@ -28,7 +28,12 @@ def mean(target, inputs, *key):
     return np.mean(edges(target, inputs)[key])
 
 
-@pytest.mark.parametrize("test", claims.tests(rows()), ids=str)
+def name(test):
+    one, other, *_, inputs = test.claim
+    return f"{' '.join(one)} against {' '.join(other)}, {test.target}, {inputs} inputs"
+
+
+@pytest.mark.parametrize("test", claims.tests(rows()), ids=name)
 def test_what_the_text_claims_is_in_the_rows(test):
     """Of two lines: who is ahead (adjusted p < 0.05), and who is not told apart."""
     assert (test.p_value < claims.ALPHA) == test.claim.is_ahead

@@ -149,7 +149,7 @@ def test_the_figure_has_a_panel_for_edits():
 
 
 def test_models_that_come_with_the_library_are_found_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(q0, "DATA", tmp_path)
+    monkeypatch.setattr(weights, "DATA", tmp_path)
     monkeypatch.setattr(weights, "SHIPPED", {"best": hashlib.sha256(b"weights").hexdigest()})
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "best.safetensors"

@@ -50,24 +50,27 @@ def writing(model, **logits):
 
 @pytest.fixture
 def known(tmp_path, monkeypatch):
-    """A q0 that writes a dash, then a comma; an editor that replaces by a comma; two tasks.
+    """A q0 that writes a dash, or else a stop, and no comma; an editor that replaces by a comma.
 
-    The first task is a comma, the second is beyond both networks.
+    And the tasks that they are rated on: the first is a comma, the second is beyond both.
     """
-    start = writing(filled(q0.build, PAPER), **{"-": 20.0, ",": 10.0})
+    start = writing(filled(q0.build, PAPER), **{"-": 20.0, ".": 10.0, ",": -100.0})
     editor = writing(filled(build_editor, EDITOR), **{",": 20.0})
     kinds = lambda editor: editor.chooser.kinds.bias
     editor = eqx.tree_at(kinds, editor, jnp.array([20.0, 0.0, 0.0]))
     q0.save(tmp_path / "q0", start, PAPER)
     q0.save(tmp_path / "editor", editor, EDITOR)
-    comma = Task('ConstStr(",")', tuple((f"a{i},b", ",") for i in range(10)))
-    tasks = [comma, frozen("validation")[1]]
+    tasks = [constant(","), frozen("validation")[1]]
     monkeypatch.setattr("studies.synth.frozen.frozen", lambda name: tasks)
-    return tmp_path / "q0", tmp_path / "editor"
+    return tmp_path / "q0", tmp_path / "editor", tasks
+
+
+def constant(char):
+    return Task(f'ConstStr("{char}")', tuple((f"a{i}{char}b", char) for i in range(10)))
 
 
 def test_networks_are_rated(known, tmp_path, capsys):
-    start, editor = known
+    start, editor, tasks = known
     options = ("--public", "4", "-n", "2", "--out", tmp_path / "rows")
     synth("table", "--network", f"ALOE={start}+{editor}", "--until-fit", *options)
     (row,) = read(tmp_path / "rows/summary.json")
@@ -84,6 +87,7 @@ def test_networks_are_rated(known, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found.pop("repairs") == summary["repairs"]
     assert found == {name: row[name] for name in found}
+    tasks[0] = constant(".")
     synth("eval", start, "--tasks", "2", "--wider", "11")
     found = json.loads(capsys.readouterr().out)
     assert (found["top1_beam1"], found["top1_beam10"], found["top1_beam11"]) == (0.0, 0.5, 0.5)

@@ -23,6 +23,7 @@ from aloex.cursor import Energy
 from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.nets import Dense, check_condition
+from aloex.samplers import Tractable
 
 
 class Value(eqx.Module):
@@ -48,9 +49,9 @@ class Value(eqx.Module):
 class ADEState(NamedTuple):
     """All that training carries from step to step."""
 
-    f: Any
-    q: Any
-    ema_f: Any  # exponential moving average of f
+    f: Energy
+    q: Tractable
+    ema_f: Energy  # exponential moving average of f
     value: Value
     opt_f: PyTree
     opt_q: PyTree
@@ -78,11 +79,25 @@ class Draws(NamedTuple):
 
 
 class ADE(ShardedLearner):
-    """The algorithm with its settings; `init` and `step` do the work.
+    """ADE (the appendix's baseline) with its settings; `init` and `step` do the work.
 
-    q is any sampler with `sample(key, z)` and `log_prob(x, z)`. f's learning rate is `rate_ratio`
-    times that of q, which takes `num_q_steps` steps to f's one; the paper tunes them in
-    {0.2, 0.5, 1} and {1, 3, 5}.
+    Args:
+        num_q_steps: steps of q to one of f; the paper tunes them in {1, 3, 5}.
+        rate_ratio: f's learning rate over q's; the paper tunes it in {0.2, 0.5, 1}.
+        entropy_weight: that of H(q) in L(q).
+        baseline_decay: of the moving mean of the cost.
+        optimizer: of q, Adam with clipped gradients unless given.
+        ema_decay: of the moving average of f.
+
+    >>> import equinox as eqx, jax
+    >>> from aloex import energies, samplers, spaces
+    >>> space, key = spaces.Bits(3), jax.random.key(0)
+    >>> ade = ADE()
+    >>> state = ade.init(key, energies.MLP(space, hidden=(4,), key=key), samplers.Factorized(space))
+    >>> x = jax.numpy.array([[0, 1, 1], [1, 1, 1]])
+    >>> state, info = eqx.filter_jit(ade.step)(jax.random.key(1), state, x)
+    >>> round(float(info.entropy), 3)  # 3 log 2: q is uniform at the start
+    2.079
     """
 
     num_q_steps: int = eqx.field(static=True, kw_only=True, default=1)
@@ -108,7 +123,7 @@ class ADE(ShardedLearner):
     def optimizer_f(self) -> optax.GradientTransformation:
         return optax.chain(self.optimizer, optax.scale(self.rate_ratio))
 
-    def init(self, key: Key[Array, ""], f: Energy, q: Any, *, cond_dim: int = 0) -> ADEState:
+    def init(self, key: Key[Array, ""], f: Energy, q: Tractable, *, cond_dim: int = 0) -> ADEState:
         """The state before the first step."""
         value = Value(cond_dim=cond_dim, key=key)
         begin = lambda optimizer, model: optimizer.init(eqx.filter(model, eqx.is_inexact_array))
@@ -167,7 +182,7 @@ def _squared_error(value: Value, cost: Float[Array, " batch"], z: Array | None) 
 
 
 def reinforce_gradient(
-    q: Any,
+    q: Tractable,
     keys: Key[Array, " batch"],
     f: Energy,
     baseline: Callable[..., Any],
@@ -178,9 +193,23 @@ def reinforce_gradient(
     """An unbiased estimate of grad L(q) from one draw per key, and what was found at the draws.
 
     Args:
+        q: the sampler.
+        keys: one for each draw.
+        f: the energy.
         baseline: b(z), a number; `lambda z: 0.0` for none.
         z: conditions, one for each key.
         entropy_weight: that of H(q) in L(q).
+
+    Returns:
+        The gradient, a tree like q, and costs, advantages and log q of the draws.
+
+    >>> import jax
+    >>> from aloex.samplers import Factorized
+    >>> from aloex.spaces import Bits
+    >>> keys, f = jax.random.split(jax.random.key(0), 8), lambda x, z=None: 1.0 * x.sum()
+    >>> grads, draws = reinforce_gradient(Factorized(Bits(2)), keys, f, lambda z: 0.0)
+    >>> grads.bias.shape, draws.cost.shape
+    ((2, 1), (8,))
     """
     x = jax.vmap(q.sample)(keys, z)
     return eqx.filter_grad(surrogate, has_aux=True)(
@@ -189,7 +218,7 @@ def reinforce_gradient(
 
 
 def surrogate(
-    q: Any,
+    q: Tractable,
     x: Int[Array, "batch dim"],
     f: Energy,
     baseline: Callable[..., Any],

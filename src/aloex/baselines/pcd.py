@@ -6,7 +6,7 @@ then restarted uniformly over the space (Tieleman 2008; buffer and restarts afte
 """
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -26,8 +26,8 @@ from aloex.spaces import Space
 class CDState(NamedTuple):
     """All that training carries from step to step."""
 
-    f: Any
-    ema_f: Any  # exponential moving average of f
+    f: Energy
+    ema_f: Energy  # exponential moving average of f
     opt_f: PyTree
     chains: Int[Array, "chains dim"] | None  # PCD's replay buffer
     step: Int[Array, ""]
@@ -80,7 +80,24 @@ class _ContrastiveDivergence(ShardedLearner):
 
 
 class CD(_ContrastiveDivergence):
-    """Contrastive divergence, with or without a condition: chains start at the data."""
+    """Contrastive divergence, with or without a condition: chains start at the data.
+
+    Args:
+        kernel: k_f.
+        num_kernel_steps: from data to negatives; a step of `Gibbs` is a sweep.
+        num_data: examples to each negative, which starts at the first of them.
+        optimizer_f: Adam with clipped gradients unless given.
+        ema_decay: of the moving average of f.
+
+    >>> import equinox as eqx, jax
+    >>> from aloex import energies, kernels, spaces
+    >>> f = energies.MLP(spaces.Bits(3), hidden=(4,), key=jax.random.key(0))
+    >>> cd = CD(kernels.Gibbs(2))
+    >>> x = jax.numpy.array([[0, 1, 1], [1, 1, 1]])
+    >>> state, info = eqx.filter_jit(cd.step)(jax.random.key(1), cd.init(f), x)
+    >>> int(state.step), info._fields
+    (1, ('f_loss', 'f_data', 'f_neg'))
+    """
 
     def init(self, f: Energy) -> CDState:
         """The state before the first step."""
@@ -96,6 +113,24 @@ class PCD(_ContrastiveDivergence):
     The buffer is cut into as many stretches of equal length (give or take one) as there are
     examples in a batch. Every example goes on with a chain drawn from its own stretch, so no chain
     is picked twice, which would leave it open what is written back.
+
+    Args:
+        kernel: k_f.
+        space: in which chains restart.
+        num_chains: size of the buffer, no less than the batch.
+        restart: probability that a chain starts anew, uniformly over the space.
+        num_kernel_steps, num_data, optimizer_f, ema_decay: as for `CD`.
+
+    >>> import equinox as eqx, jax
+    >>> from aloex import energies, kernels, spaces
+    >>> space = spaces.Bits(3)
+    >>> f = energies.MLP(space, hidden=(4,), key=jax.random.key(0))
+    >>> pcd = PCD(kernels.Gibbs(2), space, num_chains=8)
+    >>> state = pcd.init(jax.random.key(1), f)
+    >>> x = jax.numpy.array([[0, 1, 1], [1, 1, 1]])
+    >>> state, info = eqx.filter_jit(pcd.step)(jax.random.key(2), state, x)
+    >>> state.chains.shape
+    (8, 3)
     """
 
     space: Space = eqx.field(static=True)

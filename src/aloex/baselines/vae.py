@@ -15,13 +15,27 @@ from jax.scipy.stats import norm
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
+from aloex.importance_weights import log_mean_exp
 from aloex.nets import Dense
 from aloex.spaces import Space, require_fixed_length
-from aloex.weights import log_mean_exp
 
 
 class VAE(eqx.Module):
-    """Encoder x -> (mean, log variance) of u, decoder u -> a distribution for every site."""
+    """Encoder x -> (mean, log variance) of u, decoder u -> a distribution for every site.
+
+    Args:
+        space: `Bits` or `Categorical`.
+        latent_dim: size of u.
+        hidden: sizes of the encoder's hidden layers; the decoder has them in reverse.
+        key: for the weights.
+
+    >>> import jax
+    >>> from aloex.spaces import Bits
+    >>> vae = VAE(Bits(3), latent_dim=2, hidden=(4,), key=jax.random.key(0))
+    >>> x = vae.sample(jax.random.key(1))
+    >>> x.shape, bool(vae.elbo(jax.random.key(2), x) < 0)
+    ((3,), True)
+    """
 
     encoder: Dense
     decoder: Dense

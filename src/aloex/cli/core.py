@@ -98,18 +98,17 @@ def learn(
         run_folder.discard_run(out)
     if steps is None and resume:
         steps = run_folder.recorded_steps(out)
-    settings: dict[str, Any] = {} if max_edits is None else {"max_edits": max_edits}
+    choices: dict[str, Any] = {"q0": q0.value, "optimizer_f": optimizer_f.value}
     learn_model(
         x,
         conditions,
         num_steps=STEPS if steps is None else steps,
-        q0=q0.value,
         batch_size=batch_size,
+        max_edits=max_edits,
         num_trajectories=num_trajectories,
         f_hidden=listed(f_hidden, "--f-hidden"),
         q0_hidden=listed(q0_hidden, "--q0-hidden"),
         q_hidden=listed(q_hidden, "--q-hidden"),
-        optimizer_f=optimizer_f.value,
         learning_rate_f=learning_rate_f,
         learning_rate_q=learning_rate_q,
         decay_steps=decay_steps,
@@ -118,7 +117,7 @@ def learn(
         resume=resume,
         checkpoint_every=checkpoint_every,
         log_every=log_every,
-        **settings,
+        **choices,
     )
     if devices.is_main():
         print(f"model: {out / 'model.safetensors'}\nmetrics: {out / 'metrics.jsonl'}")

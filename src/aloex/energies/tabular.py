@@ -8,7 +8,24 @@ from aloex.spaces import Space
 
 
 class Tabular(eqx.Module):
-    """f(x, z) = table[z, index of x]; the condition, if any, is an integer 0..num_conditions-1."""
+    """f(x, z) = table[z, index of x]; the condition, if any, is an integer 0..num_conditions-1.
+
+    Args:
+        space: what x is, small enough to be listed.
+        num_conditions: rows of the table.
+        scale: standard deviation of the first numbers.
+        key: of the first numbers.
+
+    Example:
+        >>> import jax
+        >>> from aloex import energies, spaces
+        >>> space = spaces.Bits(3)
+        >>> f = energies.Tabular(space, key=jax.random.key(0))
+        >>> f.table.shape
+        (1, 8)
+        >>> bool(f(space.enumerate()[5]) == f.table[0, 5])
+        True
+    """
 
     table: Float[Array, "conditions states"]
     space: Space = eqx.field(static=True)
@@ -25,4 +42,5 @@ class Tabular(eqx.Module):
         self.table = scale * jax.random.normal(key, (num_conditions, space.size))
 
     def __call__(self, x: Int[Array, " dim"], z: Int[Array, ""] | None = None) -> Float[Array, ""]:
+        """f(x, z)."""
         return self.table[0 if z is None else z, self.space.index(x)]

@@ -1,6 +1,10 @@
 """Kernels one after the other: if each leaves p_f unchanged, so does their composition."""
 
-from typing import NamedTuple
+# JAX and NumPy are typed in part, so what they return is not known to pyright.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -18,7 +22,23 @@ class ComposeState(NamedTuple):
 
 
 class Compose(eqx.Module):
-    """One step is a step of each kernel in turn (each starts afresh: one evaluation of f more)."""
+    """One step is a step of each kernel in turn (each starts afresh: one evaluation of f more).
+
+    Args:
+        kernels: at least one.
+
+    Example:
+        >>> import jax, jax.numpy as jnp
+        >>> from aloex import kernels, spaces
+        >>> space = spaces.Bits(3)
+        >>> both = (kernels.Gibbs(space), kernels.Gibbs(space, scan="random"))
+        >>> likes_ones = lambda x, z=None: 50.0 * jnp.sum(x)
+        >>> x = kernels.run(
+        ...     kernels.Compose(both), jax.random.key(0), jnp.zeros(3, jnp.int32), likes_ones
+        ... )
+        >>> x.tolist()
+        [1, 1, 1]
+    """
 
     kernels: tuple[Kernel, ...]
 
@@ -28,12 +48,15 @@ class Compose(eqx.Module):
     def init(
         self, key: Key[Array, ""], x: Int[Array, " dim"], f: Energy, z: Array | None = None
     ) -> ComposeState:
+        """A chain at x."""
         return ComposeState(x, z)
 
     def step(
         self, key: Key[Array, ""], state: ComposeState, f: Energy
-    ) -> tuple[ComposeState, tuple]:
-        x, infos = state.x, []
+    ) -> tuple[ComposeState, tuple[Any, ...]]:
+        """A step of each: the state after them, and the info of each."""
+        x: Array = state.x
+        infos: list[Any] = []
         for key_kernel, kernel in zip(
             jax.random.split(key, len(self.kernels)), self.kernels, strict=True
         ):
@@ -46,6 +69,7 @@ class Compose(eqx.Module):
     def transition_matrix(
         self, space: Space, f: Energy, z: Array | None = None
     ) -> Float[Array, "size size"]:
+        """The product of the kernels' matrices."""
         matrix = self.kernels[0].transition_matrix(space, f, z)
         for kernel in self.kernels[1:]:
             matrix = matrix @ kernel.transition_matrix(space, f, z)

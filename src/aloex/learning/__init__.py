@@ -4,15 +4,19 @@ from aloex.base.errors import Stopped
 from aloex.learning.aloe import ALOE
 from aloex.learning.batched import Batched
 from aloex.learning.batches import HostBatches
-from aloex.learning.config import Config, build_learner, build_networks, first_state
+from aloex.learning.build import build_learner, build_networks, first_state
+from aloex.learning.columns import Columns
+from aloex.learning.config import Config
 from aloex.learning.fit import fit
-from aloex.learning.model import Model, learn, load
+from aloex.learning.learn import learn
+from aloex.learning.model import Model, load
 from aloex.learning.updates import clipped_adam
 from aloex.runs.run_folder import RunFolder
 
 __all__ = [
     "ALOE",
     "Batched",
+    "Columns",
     "Config",
     "HostBatches",
     "Model",

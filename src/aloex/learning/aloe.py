@@ -35,7 +35,7 @@ from aloex.learning.learner import (
     shard,
     split_keys,
 )
-from aloex.learning.negatives import Chains, Negatives
+from aloex.learning.negatives import Chains, Negatives, by_age
 from aloex.learning.power_iteration import q_loss
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.proposals import Proposal
@@ -68,7 +68,37 @@ class ALOEInfo(NamedTuple):
 
 
 class ALOE(ShardedLearner):
-    """The algorithm with its settings; `init` and `step` do the work."""
+    """ALOE (Algorithm 1, alg:aloe), with its settings; `init` and `step` do the work.
+
+    A step draws x_hat ~ q and x_neg ~ k_f(. | x_hat), then updates
+
+        f  with  -grad f(x) + grad f(x_neg),
+        q  with  grad log q(x_neg), estimated from N trajectories of the proposal (alg:learn_q).
+
+    Args:
+        kernel: k_f, which leaves p_f unchanged.
+        proposal: s_x, which draws trajectories that end in x.
+        num_trajectories: N.
+        num_power_steps: steps of q in a step of the algorithm.
+        num_f_steps: F, the steps of f in a step of the algorithm.
+        num_data: D, examples of data to each negative; a batch holds D times as many.
+        num_kernel_steps: kernel steps from x_hat to x_neg; a step of `Gibbs` is a sweep.
+        persistence: L, the steps that a draw of q lives for.
+        resample: whether draws and chains are resampled by importance weights.
+        optimizer_f, optimizer_q: Adam with clipped gradients unless given.
+        ema_decay: of the moving average of f.
+
+    >>> import equinox as eqx, jax
+    >>> from aloex import energies, kernels, proposals, samplers, spaces
+    >>> space = spaces.Bits(3)
+    >>> aloe = ALOE(kernels.Gibbs(2), proposals.Inverse(space=space, max_edits=0))
+    >>> f = energies.MLP(space, hidden=(4,), key=jax.random.key(0))
+    >>> state = aloe.init(f, samplers.LocalSearch(samplers.Factorized(space)))
+    >>> x = jax.numpy.array([[0, 1, 1], [1, 1, 1]])
+    >>> state, info = eqx.filter_jit(aloe.step)(jax.random.key(1), state, x)
+    >>> int(state.step), info._fields[:2]
+    (1, ('f_loss', 'q_loss'))
+    """
 
     kernel: Kernel
     proposal: Proposal
@@ -87,6 +117,8 @@ class ALOE(ShardedLearner):
     )
 
     def __check_init__(self):
+        spaces = {str(getattr(part, "space", "")) for part in (self.kernel, self.proposal)} - {""}
+        require(len(spaces) <= 1, f"kernel and proposal must be of one space, got {sorted(spaces)}")
         require(self.persistence >= 1, f"persistence must be at least 1, got {self.persistence}")
         require(
             self.persistence % self.num_f_steps == 0,
@@ -112,7 +144,14 @@ class ALOE(ShardedLearner):
         chains: Int[Array, "batch dim"] | None = None,
         z: Array | None = None,
     ) -> ALOEState:
-        """The state before the first step."""
+        """The state before the first step.
+
+        Args:
+            f, q: with fresh weights, or others to go on from.
+            chains: with `persistence` > 1, where the chains begin, as many as a step has negatives;
+                uniform draws, say.
+            z: their conditions, if there are any: those of rows of data.
+        """
         return ALOEState(
             f=f,
             q=q,
@@ -126,7 +165,12 @@ class ALOE(ShardedLearner):
     def step_on_shard(
         self, keys, state: ALOEState, x, z=None, *, axis=None
     ) -> tuple[ALOEState, ALOEInfo]:
-        """Algorithm 1's loop, once, for a batch."""
+        """Once through the loop of Algorithm 1, for this device's part of a batch.
+
+        Args:
+            keys: one for each row of x.
+            x, z: data [batch, dim] and, if f and q are conditional, conditions [batch, ...].
+        """
         check_num_data(self.num_data, x)
         # One key for each negative; one row of z for each new draw.
         keys = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_power_steps))(
@@ -141,7 +185,7 @@ class ALOE(ShardedLearner):
         state, x_neg, f_means = self.update_f(state, keys_kernel, x, z, x_hat, axis)
 
         # Update q by Algorithm 2, towards the oldest of the negatives.
-        x_neg = self.negatives.by_age(x_neg, len(num_edits))
+        x_neg = by_age(x_neg, len(num_edits))
         oldest = jax.tree.map(lambda a: a[:, -1], x_neg)
         keys = keys[:: self.persistence, 1:]
         state, (loss_q, q_info) = self.update_q(state, keys, oldest, z_new, axis)

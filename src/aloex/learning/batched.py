@@ -3,12 +3,12 @@
 On an accelerator a step of seven small problems takes little longer than a step of one.
 """
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Int, Key, PyTree
+
+from aloex.learning.learner import Learner
 
 
 class Batched(eqx.Module):
@@ -16,9 +16,24 @@ class Batched(eqx.Module):
 
     Each problem folds its own number `ids[i]` into the key, so its draws do not depend on which
     other problems run beside it.
+
+    Args:
+        learner: for one problem, with `step(key, state, x, z)`.
+        ids: a number for each problem.
+
+    >>> import jax, numpy as np
+    >>> from aloex.baselines import MaximumLikelihood
+    >>> from aloex.samplers import Factorized
+    >>> from aloex.spaces import Bits
+    >>> learner = MaximumLikelihood()
+    >>> states = stack([learner.init(Factorized(Bits(2))) for _ in range(3)])
+    >>> x = jax.numpy.zeros((3, 4, 2), int)  # 3 problems, batches of 4
+    >>> states, info = Batched(learner, np.arange(3)).step(jax.random.key(0), states, x)
+    >>> info.loss.shape
+    (3,)
     """
 
-    learner: Any
+    learner: Learner
     ids: Int[np.ndarray, " problems"]
 
     def step(self, key: Key[Array, ""], state: PyTree, x: Int[Array, "problems batch dim"], z=None):

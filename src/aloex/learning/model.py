@@ -1,64 +1,124 @@
-"""The friendly layer: learn a model of a table of integers, sample it, score with it, keep it.
+"""The friendly layer: a learned model that can be sampled, scored with and kept.
 
 model = aloex.learn(x)               # x: integers [n, d]
 model.sample(10)                     # integers [10, d]
 model.save("model.safetensors")      # aloex.load("model.safetensors") brings it back
 """
 
+# JAX and NumPy are typed in part, so what they return is not known to pyright.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
 import dataclasses
 import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex.base.errors import InputError, require
+from aloex.base.seeds import check_seed
 from aloex.cursor import Energy
 from aloex.kernels import Gibbs, run
-from aloex.learning.config import Config, build_learner, build_networks, first_state
-from aloex.learning.fit import fit
-from aloex.runs import devices, model_file
+from aloex.learning.build import build_networks
+from aloex.learning.columns import Columns
+from aloex.learning.config import Config
+from aloex.learning.settings import whole
+from aloex.learning.sources import numbers
+from aloex.runs import model_file
 from aloex.samplers import LocalSearch
 from aloex.spaces import Space
 
-MAX_BATCH = 1024  # rows that `sample` and `energy` handle at a time
-INIT = 2**32 - 1  # folded into the seed for the initial weights, as `fit` folds in its steps
+if TYPE_CHECKING:
+    from pandas import DataFrame  # pyright: ignore[reportMissingTypeStubs]
+
+CHUNK = 256  # rows that `sample` and `energy` compute at a time: one program for any number of rows
 
 
 class Model(eqx.Module):
-    """A learned p(x | z) ~ exp f(x, z), with the q that learned to sample it."""
+    """A learned p(x | z) ~ exp f(x, z), with the q that learned to sample it.
+
+    Args:
+        config: the settings of its networks.
+        f: the energy, the moving average over training.
+        q: the sampler.
+        columns: what the integers stand for, of a model learned from a DataFrame.
+
+    Example:
+        >>> import jax
+        >>> from aloex.learning import Config, Model, build_networks
+        >>> config = Config(dim=5, f_hidden=(8,), q_hidden=(8,), max_edits=2)
+        >>> model = Model(config, *build_networks(config, jax.random.key(0)))
+        >>> model.sample(3).shape
+        (3, 5)
+        >>> model.energy(model.sample(3)).shape
+        (3,)
+    """
 
     config: Config = eqx.field(static=True)
-    f: Energy  # the moving average over training
+    f: Energy
     q: LocalSearch
+    columns: Columns | None = eqx.field(static=True, default=None)
 
     @property
     def space(self) -> Space:
+        """What x is."""
         return self.config.space
 
     @property
     def kernel(self) -> Gibbs:
-        return Gibbs(self.config.num_values)
+        """The kernel that improves draws of q."""
+        return Gibbs(self.space)
 
     def sample(self, n: int, *, z: Any = None, seed: int = 0, num_sweeps: int = 1) -> np.ndarray:
-        """n draws from q [n, d], each improved by Gibbs sweeps under f (with 0, q as it is).
+        """Draws from q, each improved by Gibbs sweeps under f.
 
-        z is one condition for all or a row for each. A larger n keeps the first draws as they are.
+        Args:
+            n: how many. A larger n keeps the first draws as they are.
+            z: one condition for all [c], or a row for each [n, c].
+            seed: of all randomness, 0..2^32 - 1.
+            num_sweeps: sweeps of each draw; with 0, draws of q as it is.
+
+        Returns:
+            Integers [n, d].
         """
-        require(n >= 1, f"n must be at least 1, got {n}")
-        require(num_sweeps >= 0, f"num_sweeps must not be negative, got {num_sweeps}")
-        z = self._conditions(z, n)
-        return np.asarray(_sample(self, jax.random.key(seed), z, n, num_sweeps))
+        n, num_sweeps = whole("n", n, 1), whole("num_sweeps", num_sweeps, 0)
+        key, z = jax.random.key(check_seed(seed)), self._conditions(z, n)
+        starts = range(0, n, CHUNK)
+        parts = [_sample(self, key, np.int32(i), _chunk(z, i), num_sweeps) for i in starts]
+        if any(bool(bad) for _, bad in parts):
+            raise InputError(
+                "the model's energy is NaN at a draw, so its weights are broken; learn it again, "
+                "with smaller learning rates if it was trained to this"
+            )
+        return np.concatenate([np.asarray(x) for x, _ in parts])[:n]
 
     def energy(self, x: Any, z: Any = None) -> np.ndarray:
-        """f of each row of x [n, d]: log p(x | z) up to a constant that depends on z alone."""
+        """f of each row: log p(x | z) up to a constant that depends on z alone.
+
+        Args:
+            x: states [n, d]; or a DataFrame, of a model that was learned from one.
+            z: one condition for all [c], or a row for each [n, c].
+
+        Returns:
+            Numbers [n].
+        """
+        if self.columns is not None and hasattr(x, "columns"):
+            x = self.columns.encode(x)
         x = self.space.check(np.asarray(x), "x")
-        return np.asarray(_energy(self, jnp.asarray(x), self._conditions(z, x.shape[0])))
+        n, z = len(x), self._conditions(z, len(x))
+        parts = [_energy(self, _chunk(x, i), _chunk(z, i)) for i in range(0, n, CHUNK)]
+        return np.concatenate([np.asarray(part) for part in parts])[:n]
+
+    def decode(self, x: Any) -> "DataFrame":
+        """States [n, d] as the DataFrame that they stand for, of a model learned from one."""
+        if self.columns is None:
+            raise InputError("this model was learned from integers, not from a DataFrame")
+        return self.columns.decode(x)
 
     def _conditions(self, z: Any, n: int) -> np.ndarray | None:
         """z as a row for each of n examples."""
@@ -67,7 +127,7 @@ class Model(eqx.Module):
             require(width == 0, f"this model has a condition: z must have {width} columns")
             return None
         require(width > 0, "this model was learned without a condition: leave out z")
-        z = np.atleast_1d(_numbers(z))
+        z = np.atleast_1d(numbers(z))
         if z.ndim == 1:
             z = z[:, None] if width == 1 else z[None]
         require(
@@ -76,112 +136,79 @@ class Model(eqx.Module):
         )
         return np.broadcast_to(z, (n, width))
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write a safetensors file: the arrays, and the config as JSON in its metadata."""
-        settings = dataclasses.asdict(self.config)
-        model_file.write(path, {"f": self.f, "q": self.q}, settings)
+        model_file.write(path, {"f": self.f, "q": self.q}, settings_of(self.config, self.columns))
 
 
-def load(path: str | os.PathLike) -> Model:
-    """The model that `Model.save` wrote."""
+def settings_of(config: Config, columns: Columns | None) -> dict[str, Any]:
+    """The config, and the columns if there are any, as JSON values."""
+    named = {} if columns is None else {"columns": dataclasses.asdict(columns)}
+    return {**dataclasses.asdict(config), **named}
 
-    def build(settings):
-        networks = build_networks(Config.from_dict(settings), jax.random.key(0))
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """The model that `Model.save` wrote.
+
+    Args:
+        path: of the safetensors file.
+
+    Returns:
+        The model.
+
+    Raises:
+        CheckpointError: there is no such file, or it holds no model.
+
+    Example:
+        >>> import jax, tempfile
+        >>> from aloex.learning import Config, Model, build_networks, load
+        >>> config = Config(dim=5, f_hidden=(8,), q_hidden=(8,), max_edits=2)
+        >>> path = tempfile.mkdtemp() + "/model.safetensors"
+        >>> Model(config, *build_networks(config, jax.random.key(0))).save(path)
+        >>> load(path).config == config
+        True
+    """
+
+    def parts(settings: dict[str, Any]) -> tuple[Config, Columns | None]:
+        columns = settings.get("columns")
+        config = Config.from_dict({k: v for k, v in settings.items() if k != "columns"})
+        return config, None if columns is None else Columns.from_dict(columns)
+
+    def build(settings: dict[str, Any]) -> dict[str, Any]:
+        networks = build_networks(parts(settings)[0], jax.random.key(0))
         return dict(zip("fq", networks, strict=True))
 
     networks, settings = model_file.read(path, build)
-    return Model(Config.from_dict(settings), **networks)
+    config, columns = parts(settings)
+    return Model(config, networks["f"], networks["q"], columns)
+
+
+def _chunk(rows: np.ndarray | None, first: int) -> np.ndarray | None:
+    """CHUNK rows from the first on, filled up with copies of the last."""
+    if rows is None:
+        return None
+    return rows[np.minimum(np.arange(first, first + CHUNK), len(rows) - 1)]
 
 
 @eqx.filter_jit
-def _sample(model: Model, key, z, n: int, num_sweeps: int) -> Int[Array, "n dim"]:
-    def draw(row):
-        i, z = row
+def _sample(
+    model: Model, key: Key[Array, ""], first: ArrayLike, z: ArrayLike | None, num_sweeps: int
+) -> tuple[Int[Array, "chunk dim"], Bool[Array, ""]]:
+    """CHUNK draws, the first of them with the number `first`; and whether an energy is NaN."""
+
+    def draw(i: Array, z: Array | None) -> tuple[Array, Array]:
         key_q, key_kernel = jax.random.split(jax.random.fold_in(key, i))
         x = model.q.sample(key_q, z).last
         if num_sweeps == 0:
-            return x
-        return run(model.kernel, key_kernel, x, model.f, z, num_steps=num_sweeps)
+            return x, jnp.zeros((), bool)
+        x = run(model.kernel, key_kernel, x, model.f, z, num_steps=num_sweeps)
+        return x, jnp.isnan(model.f(x, z))
 
-    return jax.lax.map(draw, (jnp.arange(n), z), batch_size=min(n, MAX_BATCH))
+    numbers = jnp.asarray(first) + jnp.arange(CHUNK)
+    x, bad = jax.vmap(draw)(numbers, None if z is None else jnp.asarray(z))
+    return x, bad.any()
 
 
 @eqx.filter_jit
-def _energy(model: Model, x, z) -> Float[Array, " n"]:
-    return jax.lax.map(lambda row: model.f(*row), (x, z), batch_size=min(len(x), MAX_BATCH))
-
-
-def learn(
-    x: Any,
-    z: Any = None,
-    *,
-    num_steps: int = 5000,
-    q0: str = "factorized",
-    seed: int = 0,
-    folder: str | os.PathLike | None = None,
-    resume: bool = False,
-    progress: bool = True,
-    checkpoint_every: int = 1000,
-    log_every: int = 50,
-    on_log: Callable[[dict[str, Any]], None] | None = None,
-    **settings: Any,
-) -> Model:
-    """Learn a model of data x [n, d], or of x given conditions z ([n, c] numbers, or n of them).
-
-    Bits are told from categories by the data; `num_values` says more than the data can. Other
-    `settings` are the fields of `Config`. With a `folder` the run can be resumed and ends with
-    its model.safetensors; see `fit` for the rest, and for what interrupts it.
-    """
-    x = np.asarray(x)
-    if z is not None:
-        z = _numbers(z)
-        z = z[:, None] if z.ndim == 1 else z
-        require(z.ndim == 2, f"z must be a table [examples, columns], got shape {z.shape}")
-    config = _infer_config(x, z, {"q0": q0, **settings})
-    x = config.space.check(x, "x")
-    state = fit(
-        build_learner(config),
-        first_state(config, jax.random.fold_in(jax.random.key(seed), INIT), z),
-        x,
-        z,
-        seed=seed,
-        num_steps=num_steps,
-        batch_size=config.batch_size * config.num_data,
-        folder=folder,
-        resume=resume,
-        config=dataclasses.asdict(config),
-        checkpoint_every=checkpoint_every,
-        log_every=log_every,
-        progress=progress,
-        on_log=on_log,
-    )
-    model = Model(config, state.ema_f, state.q)
-    if folder is not None and devices.is_main():
-        model.save(Path(folder) / "model.safetensors")
-    return model
-
-
-def _infer_config(x: np.ndarray, z: np.ndarray | None, settings: dict[str, Any]) -> Config:
-    """The settings, with what the data says of the space."""
-    dim = x.shape[1] if x.ndim == 2 else 1
-    counts = np.issubdtype(x.dtype, np.integer)
-    inferred = {
-        "dim": dim,
-        "num_values": max(2, int(x.max(initial=0)) + 1) if counts else 2,
-        "cond_dim": 0 if z is None else z.shape[1],
-        "max_edits": min(16, dim),
-    }
-    names = {field.name for field in dataclasses.fields(Config)} - {"dim", "cond_dim"}
-    unknown = sorted(settings.keys() - names)
-    require(not unknown, f"unknown settings {unknown}; there are {sorted(names)}")
-    return Config.from_dict(inferred | settings)
-
-
-def _numbers(z: Any) -> np.ndarray:
-    """Conditions as finite float32 numbers."""
-    try:
-        z = np.asarray(z, np.float32)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"z must hold numbers: {error}") from None
-    require(bool(np.isfinite(z).all()), "z must be finite, but has NaN or infinite values")
-    return z
+def _energy(model: Model, x: ArrayLike | None, z: ArrayLike | None) -> Float[Array, " chunk"]:
+    return jax.vmap(model.f)(x, z)

@@ -29,13 +29,13 @@ from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
+from aloex.importance_weights import capped, systematic, systematic_in_groups
 from aloex.kernels import Kernel, run
 from aloex.learning.learner import gather, shard, split_keys
 from aloex.learning.power_iteration import follow
 from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
 from aloex.samplers.local_search import sample_ends
-from aloex.weights import capped, systematic, systematic_in_groups
 
 
 class Chains(NamedTuple):
@@ -102,7 +102,7 @@ class Negatives(eqx.Module):
         """
         keys_q, keys_kernel = split_keys(keys)
         x_hat, num_edits = self.draw(keys_q, f, q, z, chains, axis)
-        return self.by_age(self.move(keys_kernel, x_hat, f, axis), len(num_edits)), num_edits
+        return by_age(self.move(keys_kernel, x_hat, f, axis), len(num_edits)), num_edits
 
     def draw(
         self,
@@ -145,16 +145,17 @@ class Negatives(eqx.Module):
         x_neg = jax.vmap(step)(keys, x, z)
         return Chains(x_neg, z, None if chains.f is None else jax.vmap(f)(x_neg, z))
 
-    def by_age(self, rows: Chains, num_starts: int) -> Chains:
-        """Rows as [starts, ages]: the last column is the oldest, whose life is over."""
-        return jax.tree.map(lambda a: a.reshape(num_starts, -1, *a.shape[1:]), rows)
-
     def _resampled_draws(self, keys: Key[Array, " starts"], f: Energy, q: LocalSearch, z, axis):
         """Draws of q resampled by their weights, and how many edits each took."""
         keys_q, keys_choice = split_keys(keys)
         drawn = jax.vmap(q.sample)(keys_q, z)
         log_w = log_weights(f, q, self.proposal, drawn, z)
         return resample_rows(keys_choice, log_w, (drawn.last, drawn.num_edits), z, axis)
+
+
+def by_age(rows: Chains, num_starts: int) -> Chains:
+    """Rows as [starts, ages]: the last column is the oldest, whose life is over."""
+    return jax.tree.map(lambda a: a.reshape(num_starts, -1, *a.shape[1:]), rows)
 
 
 def log_weights(f: Energy, q: LocalSearch, proposal: Proposal, trajectories, z) -> Array:

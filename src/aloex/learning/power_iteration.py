@@ -16,11 +16,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from aloex.importance_weights import effective_sample_size, log_mean_exp
 from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
 from aloex.samplers.local_search import score
 from aloex.trajectory import BufferSizes, Trajectory
-from aloex.weights import effective_sample_size, log_mean_exp
 
 
 @runtime_checkable

@@ -34,12 +34,12 @@ def fingerprint(x: np.ndarray, z: np.ndarray | None) -> str:
     for table, dtype in ((x, np.int32), (z, None)):
         if table is not None:
             found.update(repr(table.shape).encode())
-            for rows in _pieces(table):
+            for rows in pieces(table):
                 found.update(np.ascontiguousarray(rows, dtype).tobytes())
     return found.hexdigest()[:16]
 
 
-def _pieces(table: np.ndarray) -> Iterator[np.ndarray]:
+def pieces(table: np.ndarray) -> Iterator[np.ndarray]:
     """The rows of a table, some at a time."""
     size = max(1, MAX_BYTES // max(table[:1].nbytes, 1))
     for first in range(0, len(table), size):

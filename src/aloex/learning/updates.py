@@ -42,7 +42,21 @@ def clipped_adam(
 ) -> optax.GradientTransformation:
     """Adam on gradients whose norm is clipped, as the paper's authors train f and q.
 
-    With `num_steps` the rate stays for the share `flat` of them, then falls to 0 along a cosine.
+    Args:
+        learning_rate: of Adam.
+        clip: the largest norm of a gradient, all parameters taken together.
+        num_steps: when the rate reaches 0 along a cosine; it never falls unless given.
+        flat: the share of these steps before it begins to fall.
+
+    Returns:
+        An optax optimizer, a pair of `init` and `update`.
+
+    >>> import jax.numpy as jnp
+    >>> optimizer = clipped_adam(0.1)
+    >>> weights = jnp.zeros(2)
+    >>> updates, _ = optimizer.update(jnp.array([3.0, -4.0]), optimizer.init(weights), weights)
+    >>> [round(float(u), 3) for u in updates]
+    [-0.1, 0.1]
     """
     adam = optax.adam(_schedule(learning_rate, num_steps, flat))
     return optax.chain(optax.clip_by_global_norm(clip), adam)

@@ -53,7 +53,27 @@ def forward(
     num_chains: int = 256,
     schedule: Schedule = linear,
 ) -> LogZ:
-    """From draws of the base, uniform unless given, to p_f: too low on average."""
+    """From draws of the base to p_f: too low on average.
+
+    Args:
+        f: the energy.
+        space: of x.
+        z: the condition, one for all chains.
+        base: a law to start from, uniform unless given.
+        num_temperatures: values of b, 0 and 1 among them.
+        num_chains: independent chains.
+        schedule: b of times from 0 to 1.
+
+    Returns:
+        The estimate of log Z, its standard error and the effective sample size of the weights.
+
+    >>> import jax
+    >>> from aloex.spaces import Bits
+    >>> f = lambda x, z=None: 0.0 * x.sum()
+    >>> found = forward(jax.random.key(0), f, Bits(3), num_temperatures=3, num_chains=4)
+    >>> round(float(found.value), 3)  # log 8
+    2.079
+    """
     _check(space, num_temperatures, num_chains)
     base = Uniform(space) if base is None else base
     key_start, key_chains = jax.random.split(key)
@@ -122,7 +142,7 @@ def log_weights(
     bs: Float[Array, " temperatures"],
 ) -> Float[Array, " chains"]:
     """log w of each chain that starts at a row of x and goes through the temperatures bs."""
-    kernel = Gibbs(space.num_values)
+    kernel = Gibbs(space)
     path = tempered(f, base, space, bs[0], z)
     slope = lambda x: f(x, z) - base.log_prob(x, z)  # df_b(x) / db
 

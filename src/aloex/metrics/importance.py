@@ -15,20 +15,27 @@ from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
+from aloex.importance_weights import effective_sample_size
 from aloex.metrics.mmd import Estimate, mean_and_error
 from aloex.samplers import Tractable
 from aloex.spaces import Space
-from aloex.weights import effective_sample_size
 
 
 class LogZ(NamedTuple):
+    """An estimate of log Z."""
+
     value: Float[Array, ""]
     standard_error: Float[Array, ""]
     effective_sample_size: Float[Array, ""]  # of the weights, (sum w)^2 / sum w^2
 
 
 class Uniform(eqx.Module):
-    """The q that needs no learning: all states of a space alike, whatever z."""
+    """The q that needs no learning: all states of a space alike, whatever z.
+
+    >>> from aloex.spaces import Bits
+    >>> round(float(Uniform(Bits(3)).log_prob(jnp.array([0, 1, 1]))), 3)
+    -2.079
+    """
 
     space: Space = eqx.field(static=True)
 
@@ -48,7 +55,24 @@ def log_z(
     num_draws: int = 100_000,
     batch_size: int = 4096,
 ) -> LogZ:
-    """log Z_f from draws of q, `batch_size` at a time."""
+    """log Z_f from draws of q: log of the mean of exp f(x, z) / q(x | z).
+
+    Args:
+        f: the energy.
+        q: a law to draw from, which must reach all states that f makes likely.
+        z: the condition, one for all draws.
+        num_draws: how many draws.
+        batch_size: how many at a time.
+
+    Returns:
+        The estimate, its standard error and the effective sample size of the weights.
+
+    >>> import jax
+    >>> from aloex.spaces import Bits
+    >>> found = log_z(jax.random.key(0), lambda x, z: 0.0, Uniform(Bits(3)), num_draws=8)
+    >>> round(float(found.value), 3), float(found.effective_sample_size)  # log 8
+    (2.079, 8.0)
+    """
     require(num_draws >= 2, f"num_draws must be at least 2 for an error, got {num_draws}")
     require(batch_size >= 1, f"batch_size must be at least 1, got {batch_size}")
     return _log_z(jax.random.split(key, num_draws), f, q, z, batch_size)
@@ -98,6 +122,18 @@ def nll(
     """The mean of -log p_f(x) = log Z - f(x) over the rows of x, all under the same z.
 
     Its error is that of the rows and, if log Z is an estimate, that of log Z, in one.
+
+    Args:
+        f: the energy.
+        x: rows of data.
+        log_z: exact, or estimated by `importance.log_z` or `ais`.
+        z: the condition.
+        batch_size: rows at a time.
+
+    >>> import jax, math
+    >>> found = nll(lambda x, z: 0.0, jax.numpy.zeros((4, 3), int), math.log(8))
+    >>> round(float(found.mean), 3), float(found.standard_error)
+    (2.079, 0.0)
     """
     require(x.shape[0] >= 2, f"nll needs two rows or more for an error, got {x.shape[0]}")
     value, error = (log_z.value, log_z.standard_error) if isinstance(log_z, LogZ) else (log_z, 0.0)

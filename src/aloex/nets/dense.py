@@ -1,6 +1,11 @@
 """Pieces of networks that energies and samplers share."""
 
+# JAX and NumPy are typed in part, so what they return is not known to pyright.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
 from itertools import pairwise
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -18,7 +23,7 @@ def elu(x: Array) -> Array:
 
 
 @elu.defjvp
-def _elu_jvp(primals, tangents):
+def _elu_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     # The slope from the output, which the next layer keeps anyway: one array less to store.
     y = elu(primals[0])
     return y, jnp.where(y > 0, 1, y + 1) * tangents[0]
@@ -65,7 +70,7 @@ class Dense(eqx.Module):
         return self.layers[-1].weight.shape[0]
 
     @property
-    def dtype(self):
+    def dtype(self) -> Any:
         return self.layers[0].weight.dtype
 
 
@@ -88,7 +93,7 @@ class Features(eqx.Module):
         width = 1 if self.embedding is None else self.embedding.shape[1]
         return self.dim * width + self.cond_dim
 
-    def __call__(self, x: Int[Array, " dim"], z: Array | None, dtype) -> Float[Array, " size"]:
+    def __call__(self, x: Int[Array, " dim"], z: Array | None, dtype: Any) -> Float[Array, " size"]:
         check_condition(z, self.cond_dim)
         if self.embedding is None:
             features = x.astype(dtype)

@@ -19,7 +19,11 @@ one: deletions first never exceeds the longer of the two.
 The tables take about 6 max_length^3 numbers for a pair of sequences.
 """
 
-from typing import NamedTuple
+# JAX and NumPy are typed in part, so what they return is not known to pyright.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -77,7 +81,7 @@ def _count_alignments(
     no_counts = jnp.full((dim + 1, dim + 1), -jnp.inf)
     first_distance, first_counts = no_distance.at[0].set(0), no_counts.at[0, 0].set(0)
 
-    def fill(carry, s):
+    def fill(carry: Any, s: Array) -> tuple[Any, tuple[Array, Array]]:
         (distance_2, counts_2), (distance_1, counts_1) = carry  # of diagonals s - 2 and s - 1
         columns = s - rows
         inside = (columns >= 0) & (columns <= dim)
@@ -139,7 +143,7 @@ def sample_alignment(
     key_count, key_columns = jax.random.split(key)
     insertions = jax.random.categorical(key_count, scripts.log_count)
 
-    def back(carry, step):
+    def back(carry: Any, step: Any) -> tuple[Any, Columns]:
         s, log_moves, key = step
         i, j, k = carry
         kind = jax.random.categorical(key, log_moves[:, i, k])
@@ -169,7 +173,7 @@ def sample_order(key: Key[Array, ""], columns: Columns, pad: int) -> Int[Array, 
     growth = inserts.astype(jnp.int32) - deletes
     later = dim  # the turn of edits not drawn yet
 
-    def draw(turns, step):
+    def draw(turns: Array, step: Any) -> tuple[Array, None]:
         turn, key = step
         left = (columns.source != columns.target) & (turns == later)
         insertions, deletions = jnp.sum(left & inserts), jnp.sum(left & deletes)

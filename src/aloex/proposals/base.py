@@ -9,7 +9,17 @@ from aloex.trajectory import BufferSizes, Trajectory
 
 @runtime_checkable
 class Proposal(Protocol):
-    """Draws trajectories that end in x and knows their probability s_x."""
+    """Draws trajectories that end in x and knows their probability s_x.
+
+    One that depends on the q which is being trained has a method `following(q)` as well, which
+    gives the proposal for the current q; see `EditDistance`.
+
+    Example:
+        >>> from aloex import proposals, spaces
+        >>> inverse = proposals.Inverse(space=spaces.Bits(4), max_edits=3)
+        >>> isinstance(inverse, proposals.Proposal)
+        True
+    """
 
     def sample(
         self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None

@@ -14,6 +14,10 @@ one backward walk, the shorter being a part of the longer, so their common edits
 The average law of the n draws is still s_x.
 """
 
+# JAX and NumPy are typed in part, so what they return is not known to pyright.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
+
 from typing import Any
 
 import equinox as eqx
@@ -21,9 +25,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
-from scipy.special import gammaln
+from scipy.special import gammaln  # pyright: ignore[reportMissingTypeStubs]
 
 from aloex.base.errors import require
+from aloex.proposals.quantiles import sum_quantiles
 from aloex.spaces import Space, require_fixed_length
 from aloex.trajectory import BufferSizes, Trajectory
 
@@ -31,9 +36,29 @@ RISK = 1e-6  # accepted probability that a batch overflows a buffer, and traject
 
 
 class Inverse(eqx.Module):
-    """Backward walks of geometric length; see the module's docstring."""
+    """Backward walks of geometric length; see the module's docstring.
 
-    editor: Any = None  # A'; None is uniform
+    Args:
+        editor: A', which draws the state before; None is uniform over single-site changes.
+        space: what x is, `Bits` or categories.
+        max_edits: bound on the length of a walk; that of the search which is trained.
+        stop_prob: probability that a walk stops, at each step.
+        repeats: whether a site may be changed twice.
+
+    Example:
+        >>> import jax
+        >>> from aloex import proposals, spaces
+        >>> space = spaces.Bits(4)
+        >>> proposal = proposals.Inverse(space=space, max_edits=3)
+        >>> x = space.sample(jax.random.key(0))
+        >>> trajectory, log_s = proposal.sample(jax.random.key(1), x)
+        >>> bool((trajectory.last == x).all())
+        True
+        >>> bool(abs(log_s - proposal.log_prob(trajectory)) < 1e-5)
+        True
+    """
+
+    editor: Any = None
     space: Space = eqx.field(static=True, kw_only=True)
     max_edits: int = eqx.field(static=True, kw_only=True)
     walk_stop_prob: float = eqx.field(static=True, kw_only=True, default=0.5)
@@ -65,12 +90,14 @@ class Inverse(eqx.Module):
     def sample(
         self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None
     ) -> tuple[Trajectory, Float[Array, ""]]:
+        """One trajectory to x and log s_x of it."""
         trajectories, log_s = self.sample_many(key, x, z, 1)
         return jax.tree.map(lambda a: a[0], trajectories), log_s[0]
 
     def sample_many(
         self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None, n: int
     ) -> tuple[Trajectory, Float[Array, " n"]]:
+        """n stratified trajectories to x, and log s_x of each."""
         key_length, key_walk = jax.random.split(key)
         probs, walk = self._length_probs(), self._walk_of_draw(n)
         u = (jnp.arange(n) + jax.random.uniform(key_length, (n,))) / n
@@ -108,7 +135,7 @@ class Inverse(eqx.Module):
                 shortest.append(lengths.min())
         return walk
 
-    def _uniform_walk(self, key, x) -> Int[Array, "steps dim"]:
+    def _uniform_walk(self, key: Array, x: Array) -> Int[Array, "steps dim"]:
         """x and max_edits uniform changes of it, each state a step from the one before."""
         dim, num_values, steps = self.space.dim, self.space.num_values, self.max_edits
         key_site, key_value = jax.random.split(key)
@@ -122,8 +149,8 @@ class Inverse(eqx.Module):
         total = jnp.pad(jnp.cumsum(shifts, axis=0), ((1, 0), (0, 0)))
         return (x + total) % num_values
 
-    def _editor_walk(self, key, x, z):
-        def back(x, key):
+    def _editor_walk(self, key: Array, x: Array, z: Array | None) -> tuple[Array, Array]:
+        def back(x: Array, key: Array) -> tuple[Array, tuple[Array, Array]]:
             before = self.editor.sample(key, x, z)
             return before, (before, self.editor.log_prob(x, before, z))
 
@@ -131,6 +158,7 @@ class Inverse(eqx.Module):
         return jnp.concatenate([x[None], states]), jnp.pad(jnp.cumsum(log_steps), (1, 0))
 
     def log_prob(self, trajectory: Trajectory, z: Array | None = None) -> Float[Array, ""]:
+        """log s_x of a trajectory, x being its end; -inf where it cannot be drawn."""
         before, after = trajectory.x[:-1], trajectory.x[1:]
         made = jnp.arange(self.max_edits) < trajectory.num_edits
         log_length = jnp.asarray(np.log(self._length_probs()))[trajectory.num_edits]
@@ -145,14 +173,24 @@ class Inverse(eqx.Module):
         return jnp.where(possible, log_length + log_walk, -jnp.inf)
 
     def buffer_sizes(self, num_targets: int, n: int) -> BufferSizes:
-        """Enough for all but a share RISK of the batches."""
+        """Rows enough to score n trajectories for each target, in all but a share RISK of batches.
+
+        Args:
+            num_targets: states x in a batch.
+            n: trajectories for each of them.
+
+        Returns:
+            The sizes of the buffers in which they are scored.
+        """
         if self.max_edits == 0:
             return BufferSizes(0, 0, (0,) * self.space.dim)
         lengths, walk = self._stratified(n), self._walk_of_draw(n)
         # What counts is how many steps a walk serves: P(draw >= l) for each draw and l = 1, 2, ...
-        walks = [lengths[walk == w][::-1, ::-1].cumsum(axis=1)[:, ::-1] for w in set(walk)]
-        edits = _sum_quantile([-np.diff(reach[0], append=0) for reach in walks], num_targets)
-        starts = _sum_quantile([_count(reach[:, 1]) for reach in walks], num_targets)
+        reaches = [lengths[walk == w][::-1, ::-1].cumsum(axis=1)[:, ::-1] for w in set(walk)]
+        walks, copies = _distinct(reaches)
+        enough = lambda counts: sum_quantiles(counts, copies, num_targets, risk=RISK)
+        (edits,) = enough([-np.diff(reach[:1], append=0) for reach in walks])
+        (starts,) = enough([_count(reach[:, 1])[None] for reach in walks])
         if self.editor is not None:
             return BufferSizes(edits, starts, (starts,) * self.space.dim)
         # If step l of a walk is the first to touch a site before i, draws of length >= l changed.
@@ -162,10 +200,7 @@ class Inverse(eqx.Module):
             np.stack([_count(p) for p in reach[:, 1:].T] + [_count(reach[:, 0] * 0)])
             for reach in walks
         ]
-        changed_before = tuple(
-            _sum_quantile([touched[:, i] @ count for count in counts], num_targets)
-            for i in range(self.space.dim)
-        )
+        changed_before = tuple(enough([touched.T @ count for count in counts]))
         return BufferSizes(edits, starts, changed_before)
 
     def _untouched_before(self) -> np.ndarray:
@@ -187,10 +222,9 @@ def _count(probs: np.ndarray) -> np.ndarray:
     return pmf
 
 
-def _sum_quantile(pmfs: list[np.ndarray], copies: int) -> int:
-    """The 1 - RISK quantile of `copies` of a sum of independent counts."""
-    largest = copies * sum(int(np.flatnonzero(pmf > 1e-15).max()) for pmf in pmfs)
-    size = 2 * (copies * sum(len(pmf) - 1 for pmf in pmfs) + 1)
-    transform = np.prod([np.fft.rfft(pmf, size) for pmf in pmfs], axis=0) ** copies
-    tail = 1 - np.cumsum(np.fft.irfft(transform, size))
-    return min(int(np.argmax(tail < RISK)), largest)
+def _distinct(walks: list[np.ndarray]) -> tuple[list[np.ndarray], list[int]]:
+    """The different walks and how often each occurs: with many draws most walks are alike."""
+    groups: dict[bytes, list[np.ndarray]] = {}
+    for reach in walks:
+        groups.setdefault(reach.round(12).tobytes(), []).append(reach)
+    return [same[0] for same in groups.values()], [len(same) for same in groups.values()]

@@ -5,12 +5,12 @@ the site's distribution. All sites' weights are stacked, so scoring is a few bat
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex.base.errors import require
@@ -21,9 +21,24 @@ from aloex.spaces import Space, require_fixed_length
 class AutoregressiveMLP(eqx.Module):
     """The paper's: prefix MLPs [i, 512, 512, 256], a shared head [256, 512, values].
 
-    Two settings for accelerators: `lookahead` > 1 draws that many sites per round (more arithmetic,
-    fewer rounds, the same draws), and `dtype` (say bfloat16) is that of activations and products,
-    while the parameters stay as they are.
+    Args:
+        space: `Bits` or `Categorical`.
+        hidden: sizes of the MLP of each prefix; the last is that of the embedding.
+        head_hidden: size of the shared head's hidden layer.
+        cond_dim: size of z; 0 without conditions.
+        embed_dim: size of a value's embedding where values are more than two.
+        lookahead: sites drawn per round. More means more arithmetic, fewer rounds and the same
+            draws; 2 suits an accelerator.
+        dtype: of activations and products, bfloat16 on an accelerator, say. Parameters stay as
+            they are.
+        key: for the weights.
+
+    >>> import jax
+    >>> from aloex.spaces import Categorical
+    >>> q0 = AutoregressiveMLP(Categorical(2, 3), hidden=(4,), head_hidden=4, key=jax.random.key(0))
+    >>> x = q0.sample(jax.random.key(1))
+    >>> x.shape, bool(q0.log_prob(x) < 0)
+    ((2,), True)
     """
 
     features: Features
@@ -31,7 +46,7 @@ class AutoregressiveMLP(eqx.Module):
     biases: tuple[Float[Array, "dim n_out"], ...]
     head: Dense
     lookahead: int = eqx.field(static=True)
-    dtype: Any = eqx.field(static=True)
+    dtype: DTypeLike | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -42,7 +57,7 @@ class AutoregressiveMLP(eqx.Module):
         cond_dim: int = 0,
         embed_dim: int = 8,
         lookahead: int = 1,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         key: Key[Array, ""],
     ):
         require_fixed_length(space, "AutoregressiveMLP")

@@ -13,6 +13,20 @@ class AutoregressiveRNN(eqx.Module):
     """q0(x | z) = prod_i q(x_i | x_{<i}, z), the prefix read by one LSTM, z fed at each step.
 
     On `Sequences` the padding symbol means the end: it is drawn like a token and then stays.
+
+    Args:
+        space: any.
+        hidden: size of the LSTM.
+        head_hidden: size of the hidden layer between LSTM and symbols.
+        cond_dim: size of z; 0 without conditions.
+        key: for the weights.
+
+    >>> import jax
+    >>> from aloex.spaces import Sequences
+    >>> q0 = AutoregressiveRNN(Sequences(4, 3), hidden=4, head_hidden=4, key=jax.random.key(0))
+    >>> x = q0.sample(jax.random.key(1))
+    >>> x.shape, bool(q0.log_prob(x) < 0)
+    ((4,), True)
     """
 
     lstm: LSTM

@@ -11,7 +11,21 @@ from aloex.spaces import Bits, Space, require_fixed_length
 
 
 class Flip(eqx.Module):
-    """Bits: an MLP names the position to flip."""
+    """Bits: q_A(x' | x, z) = softmax(MLP(x, z))[i] where x' is x with bit i flipped.
+
+    Args:
+        space: `Bits`.
+        hidden: sizes of the hidden layers.
+        cond_dim: size of z; 0 without conditions.
+        key: for the weights.
+
+    >>> import jax
+    >>> from aloex.spaces import Bits
+    >>> editor = Flip(Bits(3), hidden=(4,), key=jax.random.key(0))
+    >>> x = jax.numpy.array([0, 1, 1])
+    >>> int((editor.sample(jax.random.key(1), x) != x).sum())
+    1
+    """
 
     features: Features
     net: Dense
@@ -46,9 +60,23 @@ class Flip(eqx.Module):
 
 
 class PositionValue(eqx.Module):
-    """Categories: Multi(d) for the position times Multi(K) for its new value.
+    """Categories: q_A(x' | x, z) = p(position i | x, z) p(new value | i, x, z).
 
     The second network sees x and the position; the current value is masked out.
+
+    Args:
+        space: `Categorical` or `Bits`.
+        hidden: sizes of the hidden layers of both networks.
+        cond_dim: size of z; 0 without conditions.
+        embed_dim: size of a value's embedding where values are more than two.
+        key: for the weights.
+
+    >>> import jax
+    >>> from aloex.spaces import Categorical
+    >>> editor = PositionValue(Categorical(3, 4), hidden=(4,), key=jax.random.key(0))
+    >>> x = jax.numpy.array([0, 3, 1])
+    >>> int((editor.sample(jax.random.key(1), x) != x).sum())
+    1
     """
 
     features: Features

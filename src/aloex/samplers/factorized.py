@@ -10,7 +10,19 @@ from aloex.spaces import Space, require_fixed_length
 
 
 class Factorized(eqx.Module):
-    """q0(x | z) = prod_i softmax(bias_i + W_i z)[x_i]; the logit of value 0 is fixed at 0."""
+    """q0(x | z) = prod_i softmax(bias_i + W_i z)[x_i]; the logit of value 0 is fixed at 0.
+
+    Args:
+        space: `Bits` or `Categorical`.
+        cond_dim: size of z; 0 without conditions.
+        key: not needed, there for uniformity: all values are alike at the start.
+
+    >>> import jax
+    >>> from aloex.spaces import Bits
+    >>> q0 = Factorized(Bits(3))
+    >>> q0.sample(jax.random.key(0)).shape, round(float(q0.log_prob(jax.numpy.zeros(3, int))), 3)
+    ((3,), -2.079)
+    """
 
     bias: Float[Array, "dim values_less_one"]
     weight: Float[Array, "dim values_less_one cond"]

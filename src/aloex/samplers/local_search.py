@@ -21,7 +21,24 @@ from aloex.trajectory import BufferSizes, Trajectory, first_with_same_ending, pa
 
 
 class LocalSearch(eqx.Module):
-    """q0, editor and stop policy joined; with max_edits = 0 it is q0 alone."""
+    """q (Eq. traj_q): q0, editor and stop policy joined; with max_edits = 0 it is q0 alone.
+
+    Args:
+        q0: draws x_0 (`Factorized`, `AutoregressiveMLP`, `AutoregressiveRNN`, or your own).
+        editor: q_A, which changes one part of x (`Flip`, `PositionValue`).
+        stop: q_stop, as log-odds (`Stop`).
+        max_edits: the most edits; a search that has made as many stops.
+
+    >>> import jax
+    >>> from aloex.samplers import Factorized, Flip, Stop
+    >>> from aloex.spaces import Bits
+    >>> keys, bits = jax.random.split(jax.random.key(0), 3), Bits(3)
+    >>> editor, stop = (kind(bits, hidden=(4,), key=k) for kind, k in zip((Flip, Stop), keys))
+    >>> q = LocalSearch(Factorized(bits), editor, stop, max_edits=2)
+    >>> trajectory = q.sample(keys[2])
+    >>> trajectory.x.shape, bool(q.log_prob(trajectory) < 0)
+    ((3, 3), True)
+    """
 
     q0: Tractable
     editor: Editor | None = None

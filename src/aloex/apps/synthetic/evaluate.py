@@ -23,13 +23,13 @@ from aloex.apps.synthetic.data import DataSet, pack, unpack
 from aloex.apps.synthetic.density import FLOOR, density
 from aloex.apps.synthetic.methods import SPACE
 from aloex.apps.synthetic.trained import Trained
+from aloex.importance_weights import systematic
 from aloex.kernels import Gibbs, run
 from aloex.metrics import Estimate, LogZ, ais, exp_hamming, linear_hamming, repeated
 from aloex.metrics.importance import log_z_from_weights
 from aloex.metrics.mmd import mean_and_error
 from aloex.nets import on_cpu
 from aloex.samplers import Factorized
-from aloex.weights import systematic
 
 NUM_DATA, NUM_PROPOSALS = 2**17, 2**18
 KERNELS = {"exp": exp_hamming, "linear": linear_hamming}
@@ -243,7 +243,7 @@ class Converged(eqx.Module):
 
 
 def _sweep(key, f, x: Int[Array, "n dim"], num_sweeps: int = 20) -> Int[Array, "n dim"]:
-    kernel = Gibbs(num_sweeps=num_sweeps)
+    kernel = Gibbs(SPACE, num_sweeps=num_sweeps)
     return jax.vmap(lambda key, x: run(kernel, key, x, f))(jax.random.split(key, x.shape[0]), x)
 
 

@@ -18,6 +18,8 @@ from aloex.learning import Batched, fit
 from aloex.learning.batched import stack, unstack
 from aloex.runs.run_folder import read_metrics
 
+MAX_SEEDS = 2**31 // len(DATA_SETS)  # with these the number of each problem is its own
+
 
 class Problem(NamedTuple):
     data: str
@@ -39,8 +41,11 @@ def train(
     """Train the problems (or go on with the run in `folder`); returns the model files."""
     require(len(problems) > 0, "there is nothing to train: name a data set and a seed")
     require(len(set(problems)) == len(problems), f"a data set and seed are named twice: {problems}")
-    lowest = min(problem.seed for problem in problems)
-    require(lowest >= 0, f"a seed must not be negative, got {lowest}")
+    for problem in problems:
+        require(
+            0 <= problem.seed < MAX_SEEDS,
+            f"a seed must be in 0..{MAX_SEEDS - 1}, got {problem.seed}",
+        )
     paths = [folder / problem.file for problem in problems]
     if all(path.exists() for path in paths):
         return paths

@@ -108,7 +108,7 @@ class SlotGibbs(eqx.Module):
 
     def transition_matrix(self, space: Space, f: Any, z: Any = None) -> Float[Array, "size size"]:
         """The matrix of `Gibbs`, by enumeration of all states."""
-        return Gibbs(space.num_values).transition_matrix(space, f, z)
+        return Gibbs(space).transition_matrix(space, f, z)
 
 
 class ByteEnergy(ByteModel):

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aloex.weights import (
+from aloex.importance_weights import (
     capped,
     effective_sample_size,
     log_mean_exp,
