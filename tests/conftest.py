@@ -11,8 +11,8 @@ KEPT = {
     "JAX_COMPILATION_CACHE_MAX_SIZE": str(2 * 2**30),
     "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
 }
-for name, value in KEPT.items():
-    os.environ.setdefault(name, value)
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:  # another folder has its own rules
+    os.environ.update(KEPT)
 
 import jax  # noqa: E402
 import jaxtyping  # noqa: E402

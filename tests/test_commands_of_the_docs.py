@@ -152,8 +152,9 @@ def test_readme_is_short_and_its_other_blocks_are_known():
 
 
 def test_readme_learns_and_samples(small, small_study, monkeypatch, capsys):
-    assert run_section("Learn a model", monkeypatch, capsys) == 5
+    assert run_section("Learn a model", monkeypatch, capsys) == 6
     assert np.load("x.npy").shape == (100, 6)
+    assert np.load("energies.npy").shape == (50,)
 
 
 def test_readme_fills_a_column(small, monkeypatch, capsys):

@@ -14,8 +14,12 @@ CORE = [
         ("energies", "f"),
     ],
     [("nets", "dense, recurrent, attention"), ("exact", "the oracle: sums over all states")],
-    [("cursor", "where a chain stands"), ("trajectory", "a search, padded")],
-    [("spaces", "what x is: bits, categories, sequences")],
+    [
+        ("cursor", "where a chain stands"),
+        ("trajectory", "a search, padded"),
+        ("importance_weights", "ESS, draws"),
+    ],
+    [("spaces", "what x is: bits, categories, mixed columns, sequences")],
 ]
 BASE = [("base", "errors, files, locks, signals, progress, pages: no JAX")]
 APPS = {
