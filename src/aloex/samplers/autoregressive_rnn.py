@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.nets import LSTM, Dense, check_condition
+from aloex.nets import Dense, check_condition, lstm_cell
 from aloex.spaces import Sequences, Space, num_symbols
 
 
@@ -29,7 +29,9 @@ class AutoregressiveRNN(eqx.Module):
     ((4,), True)
     """
 
-    lstm: LSTM
+    w_in: Float[Array, "gates inputs"]
+    w_rec: Float[Array, "gates hidden"]
+    bias: Float[Array, " gates"]
     head: Dense
     space: Space = eqx.field(static=True)
     cond_dim: int = eqx.field(static=True)
@@ -45,20 +47,25 @@ class AutoregressiveRNN(eqx.Module):
     ):
         key_cell, key_head = jax.random.split(key)
         self.space, self.cond_dim = space, cond_dim
-        self.lstm = LSTM(num_symbols(space) + 1 + cond_dim, hidden, key=key_cell)
+        keys, bound = jax.random.split(key_cell, 3), hidden**-0.5
+        draw = lambda key, *shape: jax.random.uniform(key, shape, minval=-bound, maxval=bound)
+        self.w_in = draw(keys[0], 4 * hidden, num_symbols(space) + 1 + cond_dim)
+        self.w_rec, self.bias = draw(keys[1], 4 * hidden, hidden), draw(keys[2], 4 * hidden)
         self.head = Dense((hidden, head_hidden, num_symbols(space)), key=key_head)
 
     def _start(self):
         nothing_yet = jnp.asarray(num_symbols(self.space), jnp.int32)
-        return self.lstm.start(), nothing_yet
+        zeros = jnp.zeros(self.w_rec.shape[1], self.w_rec.dtype)
+        return (zeros, zeros), nothing_yet
 
     def _advance(self, state, previous, z):
         """The LSTM's next state and the log probabilities of the next symbol."""
-        inputs = jax.nn.one_hot(previous, num_symbols(self.space) + 1, dtype=state.h.dtype)
+        inputs = jax.nn.one_hot(previous, num_symbols(self.space) + 1, dtype=state[0].dtype)
         if z is not None:
             inputs = jnp.concatenate([inputs, z.astype(inputs.dtype)])
-        state = self.lstm.step(state, inputs)
-        log_probs = jax.nn.log_softmax(self.head(state.h))
+        gates = self.w_in @ inputs + self.w_rec @ state[0] + self.bias
+        state = lstm_cell(gates, state[1])
+        log_probs = jax.nn.log_softmax(self.head(state[0]))
         if isinstance(self.space, Sequences):
             ended = jnp.where(jnp.arange(num_symbols(self.space)) == self.space.pad, 0.0, -jnp.inf)
             log_probs = jnp.where(previous == self.space.pad, ended, log_probs)
