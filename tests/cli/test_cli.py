@@ -108,7 +108,7 @@ def test_choices_are_listed_with_a_line_each():
 def test_numbers_out_of_range_are_refused(bits, tmp_path, option, value):
     done = aloex("learn", bits, "--out", tmp_path / "run", option, value)
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert f"Invalid value for '{option}': {value} is not in the range" in done.stderr
+    assert f"Invalid value for '{option}'" in done.stderr
 
 
 def test_more_mistakes_are_one_line(bits, tmp_path):
