@@ -237,8 +237,8 @@ def test_from_the_command_line(stairs, corpus, tmp_path):
     assert "inputs: 500 mutants of 20 seeds" in cli(*run, *again)
     best = ("--mutator", "best", "--model", model, "--out", tmp_path / "best")
     assert "inputs: 500 mutants of 20 seeds" in cli(*run[:-2], *best)
-    other = cli(*run, *by_model, "--level", "0,1", "--out", tmp_path / "once")
-    assert "visible_fractions" in other and "inputs: 500" not in other
+    other = cli(*run, *by_model, "--visible", "0,1", "--out", tmp_path / "once")
+    assert "has visible=" in other and "inputs: 500" not in other
     assert "needs a model: --model FILE" in cli(*run, "--mutator", "learned")
     plain = ("--mutator", "uniform", "--model", model)
     assert "the mutator uniform takes no model" in cli(*run, *plain)
