@@ -10,8 +10,9 @@ import pytest
 
 import aloex
 from aloex.base.errors import CheckpointError, InputError
-from aloex.learning import Columns, learn, tables
-from aloex.learning.sources import IteratorBatches
+from aloex.learning import Columns, learn
+from aloex.learning.data import tables
+from aloex.learning.data.sources import IteratorBatches
 from aloex.spaces import Bits, Categorical, Mixed
 
 X = np.random.default_rng(0).integers(0, 3, (50, 4))
@@ -53,7 +54,7 @@ def test_a_mapped_table_gives_the_model_of_one_in_memory(mapped, in_memory, monk
     sizes = []
     look = lambda table: (sizes.append(len(rows)) or rows for rows in tables.pieces(table))
     monkeypatch.setattr(tables, "MAX_BYTES", 16 * X.shape[1])
-    monkeypatch.setattr("aloex.learning.sources.pieces", look)
+    monkeypatch.setattr("aloex.learning.data.sources.pieces", look)
     assert eqx.tree_equal(learn(mapped, **QUICK), in_memory)
     assert max(sizes) == 16
 

@@ -48,9 +48,7 @@ def learn(
     q0: Annotated[Q0, Option(help=help_with_choices("Initial sampler.", Q0))] = Q0.FACTORIZED,
     batch_size: Annotated[int, Option(min=1, help="Examples per step.")] = 128,
     max_edits: Annotated[int | None, Option(min=0, help="Most edits of the local search.")] = None,
-    num_trajectories: Annotated[
-        int, Option(min=1, help="Trajectories that teach q a target.")
-    ] = 10,
+    num_trajectories: Annotated[int, Option(min=1, help="Trajectories to a target.")] = 10,
     f_hidden: Annotated[str, Option(help="Layers of the energy.")] = "256,256",
     q0_hidden: Annotated[str, Option(help="Layers of the initial sampler; one for rnn.")] = "256",
     q_hidden: Annotated[str, Option(help="Layers of the editor and the stop policy.")] = "256,256",
@@ -92,8 +90,9 @@ def learn(
 
     x = read_table(data)
     conditions = None if z is None else read_table(z)
-    if distributed or any(o is not None for o in (coordinator, num_processes, process_id)):
-        devices.initialize(coordinator, num_processes, process_id)
+    cluster = (coordinator, num_processes, process_id)
+    if distributed or cluster != (None, None, None):
+        devices.initialize(*cluster)
     if fresh and devices.is_main():
         run_folder.discard_run(out)
     if steps is None and resume:

@@ -3,10 +3,10 @@
 from aloex.base.errors import Stopped
 from aloex.learning.aloe import ALOE
 from aloex.learning.batched import Batched
-from aloex.learning.batches import HostBatches
 from aloex.learning.build import build_learner, build_networks, first_state
-from aloex.learning.columns import Columns
 from aloex.learning.config import Config
+from aloex.learning.data.batches import HostBatches
+from aloex.learning.data.columns import Columns
 from aloex.learning.fit import fit
 from aloex.learning.learn import learn
 from aloex.learning.model import Model, load

@@ -14,7 +14,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, PyTree
 
-from aloex.learning.batches import Feed, rows_of, step_keys
+from aloex.learning.data.batches import Feed, rows_of, step_keys
 from aloex.runs import devices
 
 SECONDS = 0.5  # that a chunk should take, so that a signal is answered soon

@@ -20,10 +20,10 @@ from jaxtyping import PyTree
 from aloex.base.errors import InputError, NonFiniteLossError, Stopped, require
 from aloex.base.progress import Progress
 from aloex.base.signals import StopSignals
-from aloex.learning.batches import HostBatches, batches_of_table
 from aloex.learning.chunks import DeviceRunner, Done, HostRunner, Runner, Task
+from aloex.learning.data.batches import HostBatches, batches_of_table
+from aloex.learning.data.tables import check_data, fingerprint
 from aloex.learning.learner import Learner
-from aloex.learning.tables import check_data, fingerprint
 from aloex.runs import devices
 from aloex.runs.run_folder import RunFolder, open_run, recorded_steps
 
@@ -95,11 +95,7 @@ def fit(
         if folder is not None:
             opened = open_run(folder, resume, state, config, seed)
             run, state, step = stack.enter_context(opened)
-        if isinstance(x, HostBatches):
-            runner: Runner = HostRunner(task, stack.enter_context(x.start(step)))
-        else:
-            data = x if callable(x) else devices.put_on_devices((x, z), mesh)
-            runner = DeviceRunner(task._replace(data=data))
+        runner = _runner(task, x, z, step, stack)
         bar = Progress(step, num_steps, progress and devices.is_main())
         loop = _Loop(
             runner=runner,
@@ -114,6 +110,14 @@ def fit(
         )
         state = loop.run_from(step, devices.put_on_devices(state, mesh))
     return devices.put_on_devices(state, None)
+
+
+def _runner(task: Task, x: Any, z: Any, step: int, stack: ExitStack) -> Runner:
+    """What runs the steps, on batches that the host or the device makes."""
+    if isinstance(x, HostBatches):
+        return HostRunner(task, stack.enter_context(x.start(step)))
+    data = x if callable(x) else devices.put_on_devices((x, z), task.mesh)
+    return DeviceRunner(task._replace(data=data))
 
 
 @dataclass

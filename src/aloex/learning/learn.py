@@ -6,6 +6,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,24 @@ import jax
 
 from aloex.base.errors import require
 from aloex.base.seeds import check_seed
-from aloex.learning import sources
 from aloex.learning.build import build_learner, first_state
 from aloex.learning.config import Q0, Config, OptimizerName, ProposalName
+from aloex.learning.data import sources
 from aloex.learning.fit import fit
 from aloex.learning.model import Model, settings_of
 from aloex.runs import devices
 
+SETTINGS = [field.name for field in fields(Config) if field.name not in ("dim", "cond_dim")]
+RUN = [
+    "num_steps",
+    "seed",
+    "folder",
+    "resume",
+    "progress",
+    "checkpoint_every",
+    "log_every",
+    "on_log",
+]
 INIT = 2**32 - 1  # folded into the seed for the initial weights, as `fit` folds in its steps
 
 if TYPE_CHECKING:
@@ -71,99 +83,59 @@ def learn(
     ema_decay: float = 0.999,
     batch_size: int = 128,
 ) -> Model:
-    """Learn a model of x, or of x given conditions z.
+    """Learn a model of x, or of x given conditions z; settings not named here are in `Config`.
 
     Args:
-        x: a table of integers [n, d]; a memory-mapped one (np.memmap), which is read batch by batch
-            and may be larger than memory; a pandas DataFrame, whose columns may be of text, numbers
-            or booleans with missing values; a function (key, n) -> batch that JAX can compile; or
-            an iterator of NumPy tables. Streams may give pairs (x, z).
+        x: integers [n, d]; a memory-mapped table (np.memmap), which may be larger than memory; a
+            pandas DataFrame, whose columns may be of text, numbers or booleans with missing values;
+            a function (key, n) -> batch that JAX can compile; or an iterator of NumPy tables.
+            Streams may give pairs (x, z).
         z: conditions, numbers [n, c] or [n].
-        num_steps: steps of training.
-        seed: of all randomness, 0..2^32 - 1.
         folder: where to keep the run. It can be resumed, and ends with its model.safetensors.
         resume: go on with the run in `folder`. A run on an iterator goes on with its next batches.
-        progress: whether to show a progress bar.
-        checkpoint_every: steps between checkpoints.
-        log_every: steps between rows of metrics.
         on_log: called with every row of metrics.
-        num_values: values of a site, or a tuple with the number for each; told from the data if
-            it is left out, which a stream cannot do.
-        max_edits: bound on the number of edits; 16 or d, whichever is less, if it is left out (d
-            for proposal="edit_distance").
-        f_hidden, q0, q0_hidden, q0_head, lookahead, bfloat16, q_hidden, max_stop_prob, proposal,
-            walk_stop_prob, repeats, num_trajectories, num_power_steps, num_f_steps, num_data,
-            num_sweeps, persistence, resample, optimizer_f, learning_rate_f, learning_rate_q,
-            decay_steps, ema_decay, batch_size: see `Config`.
+        num_values: values of a site, or one number for each site; left out, the data tell it.
+        max_edits: left out, it is 16 or d, whichever is less (d for proposal="edit_distance").
 
     Returns:
-        The model.
-
-    Raises:
-        InputError: data or a setting that cannot be used.
-        Stopped, NonFiniteLossError: see `fit`.
+        The model. `fit` and `Config` say what is raised.
 
     Example:
         >>> import aloex
-        >>> x = [[0, 0, 1], [1, 1, 0]] * 20
         >>> small = dict(f_hidden=(8,), q_hidden=(8,), num_trajectories=2, batch_size=8)
-        >>> model = aloex.learn(x, num_steps=2, progress=False, **small)
+        >>> model = aloex.learn([[0, 0, 1], [1, 1, 0]] * 20, num_steps=2, progress=False, **small)
         >>> model.sample(4).shape
         (4, 3)
     """
+    given = locals()
     source = sources.read(x, z)
-    config = Config(
-        dim=source.dim,
-        num_values=_num_values(source, num_values),
-        cond_dim=source.cond_dim,
-        f_hidden=f_hidden,
-        q0=q0,
-        q0_hidden=q0_hidden,
-        q0_head=q0_head,
-        lookahead=lookahead,
-        bfloat16=bfloat16,
-        q_hidden=q_hidden,
-        max_edits=_max_edits(source.dim, proposal) if max_edits is None else max_edits,
-        max_stop_prob=max_stop_prob,
-        proposal=proposal,
-        walk_stop_prob=walk_stop_prob,
-        repeats=repeats,
-        num_trajectories=num_trajectories,
-        num_power_steps=num_power_steps,
-        num_f_steps=num_f_steps,
-        num_data=num_data,
-        num_sweeps=num_sweeps,
-        persistence=persistence,
-        resample=resample,
-        optimizer_f=optimizer_f,
-        learning_rate_f=learning_rate_f,
-        learning_rate_q=learning_rate_q,
-        decay_steps=decay_steps,
-        ema_decay=ema_decay,
-        batch_size=batch_size,
-    )
-    data = source.for_fit(config)
-    key = jax.random.fold_in(jax.random.key(check_seed(seed)), INIT)
-    state = fit(
-        build_learner(config),
-        first_state(config, key, source.example_conditions(config)),
-        data,
-        source.z,
-        seed=seed,
-        num_steps=num_steps,
-        batch_size=config.batch_size * config.num_data,
-        folder=folder,
-        resume=resume,
-        config=settings_of(config, source.columns),
-        checkpoint_every=checkpoint_every,
-        log_every=log_every,
-        progress=progress,
-        on_log=on_log,
-    )
-    model = Model(config, state.ema_f, state.q, source.columns)
+    config = _config(source, {name: given[name] for name in SETTINGS})
+    model = _fit(source, config, {name: given[name] for name in RUN})
     if folder is not None and devices.is_main():
         model.save(Path(folder) / "model.safetensors")
     return model
+
+
+def _config(source: sources.Source, settings: dict[str, Any]) -> Config:
+    """The settings, with what the data say of the space."""
+    settings["num_values"] = _num_values(source, settings["num_values"])
+    if settings["max_edits"] is None:
+        settings["max_edits"] = _max_edits(source.dim, settings["proposal"])
+    return Config(dim=source.dim, cond_dim=source.cond_dim, **settings)
+
+
+def _fit(source: sources.Source, config: Config, run: dict[str, Any]) -> Model:
+    key = jax.random.fold_in(jax.random.key(check_seed(run["seed"])), INIT)
+    state = fit(
+        build_learner(config),
+        first_state(config, key, source.example_conditions(config)),
+        source.for_fit(config),
+        source.z,
+        batch_size=config.batch_size * config.num_data,
+        config=settings_of(config, source.columns),
+        **run,
+    )
+    return Model(config, state.ema_f, state.q, source.columns)
 
 
 def _num_values(

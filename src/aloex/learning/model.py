@@ -24,10 +24,10 @@ from aloex.base.seeds import check_seed
 from aloex.cursor import Energy
 from aloex.kernels import Gibbs, run
 from aloex.learning.build import build_networks
-from aloex.learning.columns import Columns
 from aloex.learning.config import Config
+from aloex.learning.data.columns import Columns
+from aloex.learning.data.sources import numbers
 from aloex.learning.settings import whole
-from aloex.learning.sources import numbers
 from aloex.runs import model_file
 from aloex.samplers import LocalSearch
 from aloex.spaces import Space

@@ -16,10 +16,10 @@ import jax
 import numpy as np
 
 from aloex.base.errors import InputError, require
-from aloex.learning.batches import HostBatches
-from aloex.learning.columns import Columns
 from aloex.learning.config import MAX_VALUES, Config
-from aloex.learning.tables import pieces
+from aloex.learning.data.batches import HostBatches
+from aloex.learning.data.columns import Columns
+from aloex.learning.data.tables import pieces
 from aloex.spaces import Space, check_table
 
 Batch = np.ndarray | tuple[np.ndarray, np.ndarray]
