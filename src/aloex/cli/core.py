@@ -95,8 +95,7 @@ def learn(
         devices.initialize(*cluster)
     if fresh and devices.is_main():
         run_folder.discard_run(out)
-    if steps is None and resume:
-        steps = run_folder.recorded_steps(out)
+    steps = run_folder.recorded_steps(out) if steps is None and resume else steps
     choices: dict[str, Any] = {"q0": q0.value, "optimizer_f": optimizer_f.value}
     learn_model(
         x,
