@@ -90,6 +90,8 @@ EXAMPLES = examples()
 def test_example(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said: list[str] = []
+    module = name.partition(":")[0].removesuffix(".py").removesuffix("/__init__")
+    EXAMPLES[name].globs.update(vars(importlib.import_module(f"aloex.{module.replace('/', '.')}")))
     result = doctest.DocTestRunner(optionflags=FLAGS).run(EXAMPLES[name], out=said.append)
     assert result.attempted > 0 and result.failed == 0, "".join(said)
 

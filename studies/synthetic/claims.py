@@ -10,7 +10,7 @@ from studies.synthetic import verdicts
 from studies.synthetic.verdicts import ENERGIES, Line, Rows, of_seeds
 
 SEARCH = "aloe-fac-edit"
-BOUNDED, FREE = "paper, max_stop=0.95", "paper, max_stop=1.0"
+BOUNDED, FREE = "paper, max_stop_prob=0.95", "paper, max_stop_prob=1.0"
 BEST = ("aloe", "pcd")
 BOARD = "checkerboard"
 FACTORIZED = ("ade-fac", "aloe-fac-edit", "aloe-fac-noedit")

@@ -86,8 +86,7 @@ def ablation(preset: str, **changes: Any) -> list[Entry]:
 def tuning(pairs: Iterable[tuple[str, str]], preset: str, **changes: Any) -> list[Entry]:
     """A line for every point of the grids of these methods and recipes."""
     grid = [(*pair, point) for pair in pairs for point in GRIDS[pair]]
-    names = {"max_stop_prob": "max_stop"}  # as committed rows call it
-    label = lambda point: ", ".join(f"{names.get(n, n)}={value}" for n, value in point.items())
+    label = lambda point: ", ".join(f"{name}={value}" for name, value in point.items())
     settings = lambda *pair, point: methods.choose(*pair, preset=preset, **(point | changes))
     return [
         Entry(method, f"{recipe}, {label(point)}", settings(method, recipe, point=point))

@@ -91,8 +91,9 @@ class CD(_ContrastiveDivergence):
 
     >>> import equinox as eqx, jax
     >>> from aloex import energies, kernels, spaces
-    >>> f = energies.MLP(spaces.Bits(3), hidden=(4,), key=jax.random.key(0))
-    >>> cd = CD(kernels.Gibbs(2))
+    >>> space = spaces.Bits(3)
+    >>> f = energies.MLP(space, hidden=(4,), key=jax.random.key(0))
+    >>> cd = CD(kernels.Gibbs(space))
     >>> x = jax.numpy.array([[0, 1, 1], [1, 1, 1]])
     >>> state, info = eqx.filter_jit(cd.step)(jax.random.key(1), cd.init(f), x)
     >>> int(state.step), info._fields
@@ -125,7 +126,7 @@ class PCD(_ContrastiveDivergence):
     >>> from aloex import energies, kernels, spaces
     >>> space = spaces.Bits(3)
     >>> f = energies.MLP(space, hidden=(4,), key=jax.random.key(0))
-    >>> pcd = PCD(kernels.Gibbs(2), space, num_chains=8)
+    >>> pcd = PCD(kernels.Gibbs(space), space, num_chains=8)
     >>> state = pcd.init(jax.random.key(1), f)
     >>> x = jax.numpy.array([[0, 1, 1], [1, 1, 1]])
     >>> state, info = eqx.filter_jit(pcd.step)(jax.random.key(2), state, x)

@@ -91,7 +91,7 @@ class ALOE(ShardedLearner):
     >>> import equinox as eqx, jax
     >>> from aloex import energies, kernels, proposals, samplers, spaces
     >>> space = spaces.Bits(3)
-    >>> aloe = ALOE(kernels.Gibbs(2), proposals.Inverse(space=space, max_edits=0))
+    >>> aloe = ALOE(kernels.Gibbs(space), proposals.Inverse(space=space, max_edits=0))
     >>> f = energies.MLP(space, hidden=(4,), key=jax.random.key(0))
     >>> state = aloe.init(f, samplers.LocalSearch(samplers.Factorized(space)))
     >>> x = jax.numpy.array([[0, 1, 1], [1, 1, 1]])

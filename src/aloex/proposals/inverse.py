@@ -42,7 +42,7 @@ class Inverse(eqx.Module):
         editor: A', which draws the state before; None is uniform over single-site changes.
         space: what x is, `Bits` or categories.
         max_edits: bound on the length of a walk; that of the search which is trained.
-        stop_prob: probability that a walk stops, at each step.
+        walk_stop_prob: probability that a walk stops, at each step.
         repeats: whether a site may be changed twice.
 
     Example:
