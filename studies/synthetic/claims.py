@@ -82,3 +82,11 @@ def linear_factorized(rows: Rows) -> float:
 
 def _steps(rows: Rows) -> str:
     return " or ".join(f"{steps:,}" for steps in sorted({row["steps"] for row in rows}))
+
+
+def sets_where_edits_help(rows: Rows) -> str:
+    """Of independent starts, on how many sets the search with edits is nearer to the floor."""
+    nll = {(row["method"], row["data"]): row["nll_minus_floor"] for row in rows}
+    pairs = [(nll.get((SEARCH, data)), nll.get(("aloe-fac-noedit", data))) for data in DATA_SETS]
+    compared = [(edits, none) for edits, none in pairs if edits is not None and none is not None]
+    return f"{sum(edits < none for edits, none in compared)} of {len(compared)}"

@@ -36,7 +36,7 @@ def render(folder: Path) -> str:
     read = lambda name: results.read(folder / name) if (folder / name).exists() else []
     rows, data, floors = read("summary.json"), read("data.json"), read("floor.json")
     ablation, tuning = read("ablation.json"), read("tuning.json")
-    variance = read("gradient_variance.json")
+    variance, full = read("gradient_variance.json"), read("full_length.json")
     grid = [row for row in tuning if row["method"] != SEARCH]
     sampled = [row for row in rows if "q_mmd_exp" in row]
     nll = partial(by_data, column="nll_minus_floor", scale=1e3, form=".1f")
@@ -48,6 +48,9 @@ def render(folder: Path) -> str:
         alpha=f"{ALPHA:.0%}",
         nll=nll(rows, limit=1e3 * DIVERGED, last=("steps", _steps)),
         seconds=_seconds(rows),
+        full=nll(full, limit=1e3 * DIVERGED, bold=False),
+        full_seconds=_seconds(full),
+        full_edits_help=claims.sets_where_edits_help(full),
         mmd=mmd(rows, reference=data),
         q_mmd=mmd(sampled, column="q_mmd_exp"),
         linear=by_data(rows, "short_mmd_linear", 1e3, ".1f", bold=False, beside=_paper),
@@ -57,7 +60,9 @@ def render(folder: Path) -> str:
         variance=_variance(variance),
         log_z=_log_z(rows),
         floor=_floor(floors),
-        commands="\n".join(sorted({r["command"] for r in rows + variance + ablation + tuning})),
+        commands="\n".join(
+            sorted({r["command"] for r in rows + variance + ablation + tuning + full})
+        ),
         verdicts=verdicts.table(rows),
         **claims.values(rows, data=data, floors=floors, tuning=tuning, ablation=ablation),
     )

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import ttest_ind
 
 from aloex.apps.synthetic.data import DATA_SETS
+from aloex.apps.synthetic.density import FLOOR
 from aloex.apps.synthetic.methods import choose
 from studies import results
 from studies.statistics import holm
@@ -204,3 +205,16 @@ def test_no_two_rows_are_of_the_same_model(name):
 
     keys = [tuple(row[key] for key in KEYS) for row in rows(name)]
     assert len(set(keys)) == len(keys)
+
+
+def test_at_the_papers_own_length():
+    """Edits help independent starts but for the checkerboard, where both are lost."""
+    full = rows("full_length")
+    assert {row["steps"] for row in full} == {100_100}
+    nll = {(row["method"], row["data"]): row["nll_minus_floor"] for row in full}
+    worse = [data for data in DATA_SETS if nll[claims.SEARCH, data] > nll["aloe-fac-noedit", data]]
+    assert worse == ["checkerboard"]
+    assert claims.sets_where_edits_help(full) == "6 of 7"
+    uniform = 32 * np.log(2) - FLOOR["checkerboard"]
+    assert min(nll[m, "checkerboard"] for m in (claims.SEARCH, "aloe-fac-noedit")) > uniform
+    assert max(nll["aloe", data] for data in DATA_SETS) < 0.022
