@@ -202,11 +202,12 @@ def log_marginal(q: Any, space: Space, z: Array | None = None) -> Float[Array, "
     Example:
         >>> import jax, jax.numpy as jnp
         >>> from aloex import exact, samplers, spaces
-        >>> space, key = spaces.Bits(2), jax.random.key(0)
-        >>> editor = samplers.Flip(space, hidden=(4,), key=key)
-        >>> stop = samplers.Stop(space, hidden=(4,), key=key)
+        >>> space = spaces.Bits(2)
+        >>> editor = samplers.Flip(space, hidden=(), key=jax.random.key(0))
+        >>> stop = lambda x, z=None: jnp.array(0.0)  # half the time
         >>> q = samplers.LocalSearch(samplers.Factorized(space), editor, stop, max_edits=1)
-        >>> round(float(jnp.exp(exact.log_marginal(q, space)).sum()), 3)
+        >>> log_q = jax.jit(lambda: exact.log_marginal(q, space))()
+        >>> round(float(jnp.exp(log_q).sum()), 3)
         1.0
     """
     states = space.enumerate()
