@@ -14,60 +14,6 @@ import aloex
 SOURCE = Path(aloex.__file__).parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
-# Exported names whose docstring is not complete yet. Take a name out when it is, add none.
-INCOMPLETE = {
-    "baselines.ADE",
-    "baselines.CD",
-    "baselines.MaximumLikelihood",
-    "baselines.PCD",
-    "baselines.VAE",
-    "baselines.reinforce_gradient",
-    "cursor.Cursor",
-    "cursor.Incremental",
-    "cursor.change",
-    "cursor.refresh",
-    "cursor.start",
-    "errors.require",
-    "exact.energies",
-    "exact.float64",
-    "exact.kl",
-    "exact.log_frequencies",
-    "exact.log_marginal",
-    "exact.log_p",
-    "exact.log_z",
-    "exact.site_matrix",
-    "exact.streamed_log_z",
-    "exact.to_float64",
-    "exact.trajectories",
-    "learning.ALOE",
-    "learning.Batched",
-    "learning.RunFolder",
-    "learning.clipped_adam",
-    "learning.fit",
-    "metrics.Estimate",
-    "metrics.LogZ",
-    "metrics.Tractable",
-    "metrics.Uniform",
-    "metrics.exp_hamming",
-    "metrics.linear_hamming",
-    "metrics.mmd",
-    "metrics.nll",
-    "metrics.repeated",
-    "samplers.AutoregressiveMLP",
-    "samplers.AutoregressiveRNN",
-    "samplers.Factorized",
-    "samplers.Flip",
-    "samplers.LocalSearch",
-    "samplers.PositionValue",
-    "samplers.Stop",
-    "trajectory.BufferSizes",
-    "trajectory.Rows",
-    "trajectory.Trajectory",
-    "trajectory.first_with_same_ending",
-    "trajectory.pack",
-    "trajectory.unpack",
-}
-
 
 def examples() -> dict[str, doctest.DocTest]:
     """Every docstring with an example, by file and name."""
@@ -136,8 +82,7 @@ def issubclass_of(value: object, kind: type) -> bool:
 
 def test_every_exported_name_has_args_returns_and_an_example():
     incomplete = {name for name, value in exported().items() if lacks(value)}
-    assert incomplete - INCOMPLETE == set(), "these need Args, Returns and an example"
-    assert INCOMPLETE - incomplete == set(), "these are complete: take them out of INCOMPLETE"
+    assert incomplete == set(), "these need Args, Returns and an example"
 
 
 def test_every_exported_name_is_there():

@@ -15,7 +15,25 @@ Energy = Callable[..., Any]  # f(x, z=None) -> scalar
 
 @runtime_checkable
 class Incremental(Protocol):
-    """What an energy may offer beyond being called."""
+    """What an energy may offer beyond being called: f(x, z) = head(h(x, z)), h a sum over sites.
+
+    Example:
+        >>> from aloex import cursor
+        >>> class SquaredCount:
+        ...     def __call__(self, x, z=None):
+        ...         return self.head(self.hidden(x, z))
+        ...
+        ...     def hidden(self, x, z=None):
+        ...         return 1.0 * x.sum(keepdims=True)
+        ...
+        ...     def site(self, i, v):
+        ...         return 1.0 * v[None]
+        ...
+        ...     def head(self, hidden):
+        ...         return hidden[0] ** 2
+        >>> isinstance(SquaredCount(), cursor.Incremental)
+        True
+    """
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:
         """f(x, z)."""
@@ -35,7 +53,15 @@ class Incremental(Protocol):
 
 
 class Cursor(NamedTuple):
-    """Where a chain stands. It belongs to one f: start anew when f's parameters change."""
+    """Where a chain stands. It belongs to one f: start anew when f's parameters change.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import cursor
+        >>> here = cursor.start(lambda x, z=None: 2.0 * x.sum(), jnp.array([0, 1]))
+        >>> here.x.tolist(), float(here.value), here.hidden
+        ([0, 1], 2.0, None)
+    """
 
     x: Int[Array, " dim"]
     z: Array | None
@@ -46,11 +72,20 @@ class Cursor(NamedTuple):
 def start(f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> Cursor:
     """A cursor at x: one energy evaluation.
 
-    >>> import jax.numpy as jnp
-    >>> f = lambda x, z=None: 1.0 * x.sum()
-    >>> cursor = start(f, jnp.array([0, 1]))
-    >>> float(change(f, cursor, 0, jnp.array(1)).value)
-    2.0
+    Args:
+        f: the energy, f(x, z) -> scalar.
+        x: where to stand [dim].
+        z: the condition, if f has one.
+
+    Returns:
+        The cursor, with f(x, z) and, of an `Incremental`, h(x, z).
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import cursor
+        >>> f = lambda x, z=None: 1.0 * x.sum()
+        >>> float(cursor.start(f, jnp.array([0, 1])).value)
+        1.0
     """
     if not isinstance(f, Incremental):
         return Cursor(x, z, f(x, z), None)
@@ -59,7 +94,28 @@ def start(f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> Cursor:
 
 
 def change(f: Energy, cursor: Cursor, i: Int[Array, ""] | int, v: Int[Array, ""]) -> Cursor:
-    """The cursor after setting site i to v: one energy evaluation."""
+    """The cursor after setting site i to v: one energy evaluation.
+
+    Of an `Incremental`, h becomes h + site(i, v) - site(i, x_i).
+
+    Args:
+        f: the energy that the cursor belongs to.
+        cursor: where the chain stands.
+        i: the site, a number.
+        v: its new value, an array of shape [].
+
+    Returns:
+        The cursor at the new state.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import cursor
+        >>> f = lambda x, z=None: 1.0 * x.sum()
+        >>> here = cursor.start(f, jnp.array([0, 1]))
+        >>> there = cursor.change(f, here, 0, jnp.array(1))
+        >>> there.x.tolist(), float(there.value)
+        ([1, 1], 2.0)
+    """
     x = cursor.x.at[i].set(v.astype(cursor.x.dtype))
     if isinstance(f, Incremental) and cursor.hidden is not None:
         hidden = cursor.hidden + f.site(i, v) - f.site(i, cursor.x[i])
@@ -68,7 +124,24 @@ def change(f: Energy, cursor: Cursor, i: Int[Array, ""] | int, v: Int[Array, ""]
 
 
 def refresh(f: Energy, cursor: Cursor) -> Cursor:
-    """Recompute the first-layer sums, which gather rounding errors over many changes."""
+    """Recompute the first-layer sums, which gather rounding errors over many changes.
+
+    Args:
+        f: the energy that the cursor belongs to.
+        cursor: where the chain stands.
+
+    Returns:
+        The cursor at the same state; the same cursor if f is no `Incremental`.
+
+    Example:
+        >>> import jax, jax.numpy as jnp
+        >>> from aloex import cursor, energies, spaces
+        >>> f = energies.MLP(spaces.Bits(2), hidden=(4,), key=jax.random.key(0))
+        >>> here = cursor.start(f, jnp.array([0, 1]))
+        >>> there = cursor.refresh(f, cursor.change(f, here, 0, jnp.array(1)))
+        >>> bool((there.hidden == f.hidden(jnp.array([1, 1]))).all())
+        True
+    """
     if not isinstance(f, Incremental):
         return cursor
     return cursor._replace(hidden=f.hidden(cursor.x, cursor.z))

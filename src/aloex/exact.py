@@ -3,7 +3,7 @@
 Run it inside `float64()`, with models passed through `to_float64`, when rounding matters.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -20,8 +20,19 @@ from aloex.trajectory import Trajectory
 
 
 @contextmanager
-def float64():
-    """Double precision inside the block."""
+def float64() -> Iterator[None]:
+    """Double precision inside the block.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import exact
+        >>> with exact.float64():
+        ...     print(jnp.ones(2).dtype)
+        float64
+    """
     with jax.enable_x64(True):
         yield
 
@@ -29,52 +40,116 @@ def float64():
 def to_float64(model: Any) -> Any:
     """The same model with every floating-point array in double precision.
 
-    >>> import jax.numpy as jnp
-    >>> with float64():
-    ...     print(to_float64({"w": jnp.zeros(2, jnp.float32)})["w"].dtype)
-    float64
+    Args:
+        model: any tree of arrays, of any shapes.
+
+    Returns:
+        A tree of the same structure.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import exact
+        >>> with exact.float64():
+        ...     print(exact.to_float64({"w": jnp.zeros(2, jnp.float32)})["w"].dtype)
+        float64
     """
     is_float = eqx.is_inexact_array
     return jax.tree.map(lambda a: a.astype(jnp.float64) if is_float(a) else a, model)
 
 
 def energies(f: Energy, space: Space, z: Array | None = None) -> Float[Array, " size"]:
-    """f of every state, in the order of `space.enumerate()`."""
+    """f(x, z) of every state x, in the order of `space.enumerate()`.
+
+    Args:
+        f: the energy, f(x, z) -> scalar.
+        space: small enough to be listed.
+        z: the condition, if f has one.
+
+    Returns:
+        The energies [size].
+
+    Example:
+        >>> from aloex import exact, spaces
+        >>> exact.energies(lambda x, z: 1.0 * x.sum(), spaces.Bits(2)).tolist()
+        [0.0, 1.0, 1.0, 2.0]
+    """
     return jax.vmap(lambda x: f(x, z))(space.enumerate())
 
 
 def log_z(f: Energy, space: Space, z: Array | None = None) -> Float[Array, ""]:
-    """log Z_f, the log partition function.
+    """log Z_f = log sum_x exp f(x, z), the log partition function.
 
-    >>> from aloex.spaces import Bits
-    >>> round(float(log_z(lambda x, z: 1.0 * x.sum(), Bits(2))), 3)  # 2 log (1 + e)
-    2.627
+    Args:
+        f, space, z: as for `energies`.
+
+    Returns:
+        One number [].
+
+    Example:
+        >>> from aloex import exact, spaces
+        >>> f = lambda x, z: 1.0 * x.sum()
+        >>> round(float(exact.log_z(f, spaces.Bits(2))), 3)  # 2 log (1 + e)
+        2.627
     """
     return jax.nn.logsumexp(energies(f, space, z))
 
 
 def log_p(f: Energy, space: Space, z: Array | None = None) -> Float[Array, " size"]:
-    """log p_f(x | z) of every state.
+    """log p_f(x | z) = f(x, z) - log Z_f of every state x.
 
-    >>> from aloex.spaces import Bits
-    >>> [round(float(p), 3) for p in jnp.exp(log_p(lambda x, z: 1.0 * x.sum(), Bits(2)))]
-    [0.072, 0.197, 0.197, 0.534]
+    Args:
+        f, space, z: as for `energies`.
+
+    Returns:
+        The log probabilities [size], in the order of `space.enumerate()`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import exact, spaces
+        >>> found = exact.log_p(lambda x, z: 1.0 * x.sum(), spaces.Bits(2))
+        >>> [round(float(p), 3) for p in jnp.exp(found)]
+        [0.072, 0.197, 0.197, 0.534]
     """
     return jax.nn.log_softmax(energies(f, space, z))
 
 
 def kl(log_p: Float[Array, " size"], log_q: Float[Array, " size"]) -> Float[Array, ""]:
-    """KL(p || q), with 0 log 0 = 0.
+    """KL(p || q) = sum_x p(x) (log p(x) - log q(x)), with 0 log 0 = 0.
 
-    >>> round(float(kl(jnp.log(jnp.array([1.0, 0.0])), jnp.log(jnp.array([0.5, 0.5])))), 3)
-    0.693
+    Args:
+        log_p, log_q: log probabilities of every state [size].
+
+    Returns:
+        One number [].
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import exact
+        >>> p, q = jnp.array([1.0, 0.0]), jnp.array([0.5, 0.5])
+        >>> round(float(exact.kl(jnp.log(p), jnp.log(q))), 3)  # log 2
+        0.693
     """
     p = jnp.exp(log_p)
     return jnp.sum(jnp.where(p > 0, p * (jnp.where(p > 0, log_p, 0) - log_q), 0))
 
 
 def log_frequencies(x: Int[Array, "n dim"], space: Space) -> Float[Array, " size"]:
-    """The empirical distribution of a data set, as log probabilities of every state."""
+    """The empirical distribution of a data set: log (rows equal to x / n) of every state x.
+
+    Args:
+        x: data [n, dim].
+        space: small enough to be listed.
+
+    Returns:
+        The log frequencies [size], -inf of states that do not occur.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import exact, spaces
+        >>> x = jnp.array([[0, 0], [0, 1], [0, 1], [1, 1]])
+        >>> [round(float(p), 3) for p in jnp.exp(exact.log_frequencies(x, spaces.Bits(2)))]
+        [0.25, 0.5, 0.0, 0.25]
+    """
     counts = jnp.zeros(space.size).at[jax.vmap(space.index)(x)].add(1)
     return jnp.log(counts / x.shape[0])
 
@@ -82,7 +157,25 @@ def log_frequencies(x: Int[Array, "n dim"], space: Space) -> Float[Array, " size
 def site_matrix(
     space: Space, log_conditional: Callable[[Array], Array], i: int
 ) -> Float[Array, "size size"]:
-    """The transition matrix that redraws site i with log probabilities `log_conditional(x)`."""
+    """The transition matrix that redraws site i with log probabilities `log_conditional(x)`.
+
+    K[x, x'] = exp log_conditional(x)[x'_i] where x' differs from x at site i at most, else 0.
+
+    Args:
+        space: small enough to be listed.
+        log_conditional: a function of x [dim] that gives log probabilities [num_values].
+        i: the site.
+
+    Returns:
+        The matrix [size, size], in the order of `space.enumerate()`.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import exact, spaces
+        >>> fair = lambda x: jnp.log(jnp.array([0.5, 0.5]))
+        >>> exact.site_matrix(spaces.Bits(2), fair, 0)[0].round(3).tolist()  # from 00 to 00 or 10
+        [0.5, 0.0, 0.5, 0.0]
+    """
     states = space.enumerate()
     log_probs = jax.vmap(log_conditional)(states)
     values = jnp.arange(space.num_values, dtype=states.dtype)
@@ -97,6 +190,25 @@ def log_marginal(q: Any, space: Space, z: Array | None = None) -> Float[Array, "
     The sum over trajectories is a product of matrices: searches still running at x after i edits
     are stopped by q_stop or moved by q_A, and all that are left stop after max_edits. It can be
     differentiated with respect to q.
+
+    Args:
+        q: a `samplers.LocalSearch`.
+        space: small enough to be listed.
+        z: the condition, if q has one.
+
+    Returns:
+        The log probabilities [size], in the order of `space.enumerate()`.
+
+    Example:
+        >>> import jax, jax.numpy as jnp
+        >>> from aloex import exact, samplers, spaces
+        >>> space = spaces.Bits(2)
+        >>> editor = samplers.Flip(space, hidden=(), key=jax.random.key(0))
+        >>> stop = lambda x, z=None: jnp.array(0.0)  # half the time
+        >>> q = samplers.LocalSearch(samplers.Factorized(space), editor, stop, max_edits=1)
+        >>> log_q = jax.jit(lambda: exact.log_marginal(q, space))()
+        >>> round(float(jnp.exp(log_q).sum()), 3)
+        1.0
     """
     states = space.enumerate()
     running = jnp.exp(jax.vmap(lambda x: q.q0.log_prob(x, z))(states))
@@ -117,7 +229,23 @@ def log_marginal(q: Any, space: Space, z: Array | None = None) -> Float[Array, "
 
 
 def trajectories(space: Space, x: Int[Array, " dim"], max_edits: int) -> Trajectory:
-    """Every trajectory of at most `max_edits` single-site edits that ends in x."""
+    """Every trajectory of at most `max_edits` single-site edits that ends in x.
+
+    Args:
+        space: of x.
+        x: the end [dim].
+        max_edits: the most edits, 0 or more.
+
+    Returns:
+        A batch of n trajectories, their states [n, max_edits + 1, dim].
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import exact, spaces
+        >>> found = exact.trajectories(spaces.Bits(2), jnp.array([0, 1]), max_edits=1)
+        >>> found.first.tolist(), found.num_edits.tolist()
+        ([[0, 1], [1, 1], [0, 0]], [0, 1, 1])
+    """
     paths = [[np.asarray(x)]]
     found = list(paths)
     for _ in range(max_edits):
@@ -141,7 +269,25 @@ def streamed_log_z(
 
     The first layer is a sum over bits, so that of (high bits, low bits) is A[high] + B[low]: two
     small tables. What remains is the rest of the network, batched, and a logsumexp per chunk; the
-    chunks are added up in float64. `precision` is that of the matrix products on an accelerator.
+    chunks are added up in float64.
+
+    Args:
+        f: an energy that is `cursor.Incremental`, such as `energies.MLP`.
+        space: of x.
+        z: the condition, if f has one.
+        log2_chunk: at least 1; more takes more memory.
+        precision: that of the matrix products on an accelerator.
+
+    Returns:
+        One number.
+
+    Example:
+        >>> import jax
+        >>> from aloex import energies, exact, spaces
+        >>> space = spaces.Bits(3)
+        >>> f = energies.MLP(space, hidden=(4,), key=jax.random.key(0))
+        >>> abs(exact.streamed_log_z(f, space) - float(exact.log_z(f, space))) < 0.01
+        True
     """
     require(isinstance(f, Incremental), "streamed_log_z needs an energy with hidden, site and head")
     require(log2_chunk >= 1, f"log2_chunk must be at least 1, got {log2_chunk}")

@@ -34,6 +34,20 @@ class Stopped(AloexError):
 
 
 def require(ok: bool, message: str) -> None:
-    """Raise `InputError(message)` unless `ok`."""
+    """Raise `InputError(message)` unless `ok`.
+
+    Args:
+        ok: what must hold.
+        message: what was wrong, what was given, how to fix it.
+
+    Example:
+        >>> from aloex import errors
+        >>> errors.require(1 < 2, "never said")
+        >>> try:
+        ...     errors.require(False, "dim must be at least 1, got 0")
+        ... except errors.InputError as error:
+        ...     print(error)
+        dim must be at least 1, got 0
+    """
     if not ok:
         raise InputError(message)

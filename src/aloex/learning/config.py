@@ -64,7 +64,7 @@ class Config:
         >>> from aloex.learning import Config
         >>> Config(dim=6, num_values=3).space
         Categorical(dim=6, num_values=3)
-        >>> Config(dim=6, f_hidden=16)
+        >>> Config(dim=6, f_hidden=())
         Traceback (most recent call last):
         ...
         aloex.base.errors.InputError: f_hidden must be one or more positive sizes, ...
@@ -127,7 +127,7 @@ class Config:
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
         """A config from JSON values: its lists become tuples."""
-        return cls(**settings)
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()})
 
     @property
     def space(self) -> Space:

@@ -52,7 +52,7 @@ def fit(
     """The state after `num_steps` steps on batches drawn with replacement from the data.
 
     Args:
-        state: where to begin (`learner.init(...)`); it is copied, not used up.
+        learner, state: such as `ALOE`, and where to begin (`learner.init(...)`), which is copied.
         x, z: data [n, d] and, if the learner is conditional, conditions [n, c]; a memory-mapped
             table (`np.load(path, mmap_mode="r")`) stays on the disk. Or x is a stream of data that
             never repeats: a function of a key and of the batch's size that gives x, or x and z. Or
@@ -67,26 +67,28 @@ def fit(
             `waited` for batches of the host).
         how_to_resume: advice for the user who stops the run.
 
+    Returns:
+        The state after the last step, of the structure of `state`.
+
     Raises:
-        Stopped: after SIGINT or SIGTERM, or `max_seconds`, the steps that run are finished and
-            saved first. A second SIGINT interrupts at once. Neither signal is noticed outside the
-            main thread.
+        Stopped: after SIGINT, SIGTERM or `max_seconds`; the steps that run are finished and saved
+            first. A second SIGINT interrupts at once. Only the main thread notices signals.
         NonFiniteLossError: a quantity or the state is no longer finite; nothing of it is saved.
+
+    Example:
+        >>> from aloex import baselines, learning, samplers, spaces
+        >>> learner = baselines.MaximumLikelihood()
+        >>> state = learner.init(samplers.Factorized(spaces.Bits(2)))
+        >>> state = learning.fit(learner, state, [[0, 1]], num_steps=3, progress=False)
+        >>> int(state.step)
+        3
     """
-    require(folder is not None or not resume, "resume=True needs the folder of the run to resume")
-    if num_steps is None and resume and folder is not None:
-        num_steps = recorded_steps(folder)
-    require(num_steps is not None, "num_steps must be given: there is no run to take it from")
-    numbers = {"num_steps": num_steps, "seed": seed, "batch_size": batch_size}
+    length = _length(num_steps, folder, resume)
+    numbers = {"num_steps": length, "seed": seed, "batch_size": batch_size}
     numbers |= {"checkpoint_every": checkpoint_every, "log_every": log_every}
     num_steps, seed, batch_size, checkpoint_every, log_every = _check_numbers(numbers)
-    config = {**(config or {}), "num_steps": num_steps, "batch_size": batch_size}
-    if not (callable(x) or isinstance(x, HostBatches)):
-        x, z = check_data(x, z)
-        if folder is not None:
-            config["data"] = fingerprint(x, z)
-        if isinstance(x, np.memmap):
-            x = batches_of_table(x, z, seed=seed, batch_size=batch_size)
+    x, z, about = _check_source(x, z, seed, batch_size, recorded=folder is not None)
+    config = {**(config or {}), "num_steps": num_steps, "batch_size": batch_size, **about}
     mesh = devices.mesh(batch_size) if hasattr(learner, "step_on_shard") else None
     task = Task(learner, mesh, np.array(seed, np.uint32), batch_size, max_steps=log_every)
     state, run, step = devices.put_on_devices(state, None), None, 0
@@ -95,10 +97,9 @@ def fit(
         if folder is not None:
             opened = open_run(folder, resume, state, config, seed)
             run, state, step = stack.enter_context(opened)
-        runner = _runner(task, x, z, step, stack)
         bar = Progress(step, num_steps, progress and devices.is_main())
         loop = _Loop(
-            runner=runner,
+            runner=_runner(task, x, z, step, stack),
             run=run,
             bar=stack.enter_context(bar),
             num_steps=num_steps,
@@ -110,6 +111,29 @@ def fit(
         )
         state = loop.run_from(step, devices.put_on_devices(state, mesh))
     return devices.put_on_devices(state, None)
+
+
+def _length(num_steps: int | None, folder: str | os.PathLike | None, resume: bool) -> int:
+    """The number of steps that was given, or else that of the run to resume."""
+    require(folder is not None or not resume, "resume=True needs the folder of the run to resume")
+    if num_steps is None and resume and folder is not None:
+        num_steps = recorded_steps(folder)
+    if num_steps is None:
+        raise InputError("num_steps must be given: there is no run to take it from")
+    return num_steps
+
+
+def _check_source(
+    x: Any, z: Any, seed: int, batch_size: int, *, recorded: bool
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The data, checked, as batches of the host if they are on the disk; and what to record."""
+    if callable(x) or isinstance(x, HostBatches):
+        return x, z, {}
+    x, z = check_data(x, z)
+    about = {"data": fingerprint(x, z)} if recorded else {}
+    if isinstance(x, np.memmap):
+        x = batches_of_table(x, z, seed=seed, batch_size=batch_size)
+    return x, z, about
 
 
 def _runner(task: Task, x: Any, z: Any, step: int, stack: ExitStack) -> Runner:

@@ -22,7 +22,15 @@ from aloex.spaces import Space
 
 
 class LogZ(NamedTuple):
-    """An estimate of log Z."""
+    """An estimate of log Z.
+
+    >>> import jax
+    >>> from aloex import metrics, spaces
+    >>> key, q = jax.random.key(0), metrics.Uniform(spaces.Bits(2))
+    >>> found = metrics.importance.log_z(key, lambda x, z: 0.0, q, num_draws=4)
+    >>> round(float(found.value), 3), float(found.standard_error)  # log 4
+    (1.386, 0.0)
+    """
 
     value: Float[Array, ""]
     standard_error: Float[Array, ""]
@@ -125,13 +133,18 @@ def nll(
 
     Args:
         f: the energy.
-        x: rows of data.
+        x: rows of data [n, dim].
         log_z: exact, or estimated by `importance.log_z` or `ais`.
         z: the condition.
         batch_size: rows at a time.
 
-    >>> import jax, math
-    >>> found = nll(lambda x, z: 0.0, jax.numpy.zeros((4, 3), int), math.log(8))
+    Returns:
+        The mean and its standard error.
+
+    >>> import math
+    >>> import jax.numpy as jnp
+    >>> from aloex import metrics
+    >>> found = metrics.nll(lambda x, z: 0.0, jnp.zeros((4, 3), int), math.log(8))
     >>> round(float(found.mean), 3), float(found.standard_error)
     (2.079, 0.0)
     """

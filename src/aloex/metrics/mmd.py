@@ -23,7 +23,15 @@ Draw = Callable[[Array, int], Array]  # draw(key, n) -> rows [n, dim]
 
 
 class Estimate(NamedTuple):
-    """A mean and how far off it may be."""
+    """A mean and how far off it may be.
+
+    >>> import jax.numpy as jnp
+    >>> from aloex import metrics
+    >>> f = lambda x, z: 1.0 * x.sum()
+    >>> found = metrics.nll(f, jnp.array([[0, 0], [1, 1]]), log_z=2.627)
+    >>> round(float(found.mean), 3), float(found.standard_error)
+    (1.627, 1.0)
+    """
 
     mean: Float[Array, ""]
     standard_error: Float[Array, ""]
@@ -32,8 +40,16 @@ class Estimate(NamedTuple):
 def exp_hamming(distance: Float[Array, " n"], dim: int) -> Float[Array, " n"]:
     """k = exp(-0.1 Hamming): MMD is 0 only between equal distributions.
 
+    Args:
+        distance: Hamming distances [n].
+        dim: number of sites; it does not matter here.
+
+    Returns:
+        The kernel at each distance [n].
+
     >>> import jax.numpy as jnp
-    >>> [round(float(k), 3) for k in exp_hamming(jnp.array([0.0, 10.0]), 32)]
+    >>> from aloex import metrics
+    >>> [round(float(k), 3) for k in metrics.exp_hamming(jnp.array([0.0, 10.0]), 32)]
     [1.0, 0.368]
     """
     return jnp.exp(-0.1 * distance)
@@ -45,8 +61,16 @@ def linear_hamming(distance: Float[Array, " n"], dim: int) -> Float[Array, " n"]
     It counts the sites where two rows agree, so MMD^2 = sum_i |p_i - q_i|^2 over the distributions
     of the single sites: a model that draws each site on its own can reach 0.
 
+    Args:
+        distance: Hamming distances [n].
+        dim: number of sites.
+
+    Returns:
+        The kernel at each distance [n].
+
     >>> import jax.numpy as jnp
-    >>> linear_hamming(jnp.array([0.0, 10.0]), 32).tolist()
+    >>> from aloex import metrics
+    >>> metrics.linear_hamming(jnp.array([0.0, 10.0]), 32).tolist()
     [32.0, 22.0]
     """
     return dim - distance
@@ -62,14 +86,20 @@ def mmd(
 ) -> Any:
     """The unbiased estimate of MMD^2 between rows x and rows y of values 0..num_values-1.
 
+    MMD^2 = E k(x, x') + E k(y, y') - 2 E k(x, y), over pairs of different rows.
+
     Args:
-        x, y: two samples.
+        x, y: two samples [n, dim] and [m, dim].
         kernel: a function k(distances, dim), or a tuple or dict of such; the answer has its form.
         num_values: values of a site.
 
+    Returns:
+        One number [], or as many as there are kernels.
+
     >>> import jax.numpy as jnp
+    >>> from aloex import metrics
     >>> x, y = jnp.zeros((4, 3), int), jnp.ones((4, 3), int)
-    >>> float(mmd(x, y, linear_hamming))  # 3 sites, each 0 against 1: |(1, 0) - (0, 1)|^2 = 2
+    >>> float(metrics.mmd(x, y, metrics.linear_hamming))  # 3 sites, each |(1, 0) - (0, 1)|^2 = 2
     6.0
     """
     (n, dim), m = x.shape, y.shape[0]
@@ -99,15 +129,19 @@ def repeated(
     """The mean of MMD^2 over repeats, each with n fresh draws a side: an `Estimate` per kernel.
 
     Args:
+        key: of all draws.
         draw_model, draw_data: functions of a key and n that draw rows [n, dim].
         num_repeats: how many repeats, two or more.
         n: draws a side in each.
         kernel, num_values: as for `mmd`.
 
+    Returns:
+        The `Estimate`, or a tuple or dict of them, in the form of `kernel`.
+
     >>> import jax
-    >>> from aloex.spaces import Bits
-    >>> draw = lambda key, n: jax.vmap(Bits(2).sample)(jax.random.split(key, n))
-    >>> found = repeated(jax.random.key(0), draw, draw, num_repeats=2, n=50)
+    >>> from aloex import metrics, spaces
+    >>> draw = lambda key, n: jax.vmap(spaces.Bits(2).sample)(jax.random.split(key, n))
+    >>> found = metrics.repeated(jax.random.key(0), draw, draw, num_repeats=2, n=50)
     >>> bool(abs(found.mean) < 0.1)
     True
     """

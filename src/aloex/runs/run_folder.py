@@ -32,7 +32,20 @@ MAY_DIFFER = {"num_steps"}  # settings that may change on resuming: to train lon
 
 
 class RunFolder:
-    """Made by `create` or `open`."""
+    """The folder of one run, with its config, metrics and checkpoints; made by `create` or `open`.
+
+    Args:
+        path: where it is.
+
+    Example:
+        >>> from aloex import learning
+        >>> run = learning.RunFolder.create("run", config={"num_steps": 10}, seed=0)
+        >>> run.append_metrics([{"step": 5, "f_loss": 0.5}])
+        >>> learning.RunFolder("run").config()
+        {'num_steps': 10}
+        >>> run.metrics_path.read_text()
+        '{"step": 5, "f_loss": 0.5}\\n'
+    """
 
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)

@@ -8,7 +8,22 @@ from jaxtyping import Array
 
 @runtime_checkable
 class Tractable(Protocol):
-    """A law that can be drawn from and scored, such as q0: q0(x | z)."""
+    """A law that can be drawn from and scored, such as q0: q0(x | z).
+
+    Example:
+        >>> import jax, jax.numpy as jnp
+        >>> from aloex import samplers
+        >>> class FairBits:
+        ...     def sample(self, key, z=None):
+        ...         return jax.random.bernoulli(key, shape=(3,)).astype(jnp.int32)
+        ...
+        ...     def log_prob(self, x, z=None):
+        ...         return -3 * jnp.log(2.0)
+        >>> isinstance(FairBits(), samplers.Tractable)
+        True
+        >>> samplers.LocalSearch(FairBits()).sample(jax.random.key(0)).last.shape
+        (3,)
+    """
 
     def sample(self, key: Array, z: Any, /) -> Array:
         """A draw x."""
@@ -36,7 +51,24 @@ class ScoresVariants(Protocol):
 
 @runtime_checkable
 class Editor(Protocol):
-    """An editor q_A(x' | x, z): it changes one part of x, always."""
+    """An editor q_A(x' | x, z): it changes one part of x, always.
+
+    Example:
+        >>> import jax, jax.numpy as jnp
+        >>> from aloex import samplers
+        >>> class AnyBit:  # q_A(x' | x) = 1 / dim
+        ...     def sample(self, key, x, z=None):
+        ...         site = jax.random.randint(key, (), 0, x.size)
+        ...         return x.at[site].set(1 - x[site])
+        ...
+        ...     def log_prob(self, x, x_next, z=None):
+        ...         is_edit = jnp.sum(x != x_next) == 1
+        ...         return jnp.where(is_edit, -jnp.log(1.0 * x.size), -jnp.inf)
+        >>> isinstance(AnyBit(), samplers.Editor)
+        True
+        >>> int(AnyBit().sample(jax.random.key(0), jnp.zeros(3, jnp.int32)).sum())
+        1
+    """
 
     def sample(self, key: Array, x: Array, z: Any, /) -> Array:
         """A draw x'."""
@@ -49,7 +81,19 @@ class Editor(Protocol):
 
 @runtime_checkable
 class StopPolicy(Protocol):
-    """A stop policy: q_stop(x | z) = sigmoid of what it returns."""
+    """A stop policy: q_stop(x | z) = sigmoid of what it returns.
+
+    Example:
+        >>> import jax, jax.numpy as jnp
+        >>> from aloex import samplers
+        >>> class HalfTheTime:
+        ...     def __call__(self, x, z=None):
+        ...         return jnp.array(0.0)
+        >>> isinstance(HalfTheTime(), samplers.StopPolicy)
+        True
+        >>> float(jax.nn.sigmoid(HalfTheTime()(jnp.array([0, 1]))))
+        0.5
+    """
 
     def __call__(self, x: Array, z: Any, /) -> Array:
         """The log-odds of stopping at x."""
