@@ -10,7 +10,7 @@ from aloex.samplers import LocalSearch
 
 X = np.random.default_rng(0).integers(0, 2, (50, 4))
 CONFIG = Config(dim=4, f_hidden=(4,), q_hidden=(4,), max_edits=2)
-QUICK = {"num_steps": 2, "f_hidden": (4,), "q_hidden": (4,), "batch_size": 8, "progress": False}
+QUICK = {"num_steps": 2, "f_hidden": (4,), "max_edits": 0, "batch_size": 8, "progress": False}
 
 
 @pytest.fixture

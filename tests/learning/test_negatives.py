@@ -26,7 +26,7 @@ def test_negatives_follow_q_and_then_the_kernel(num_kernel_steps):
     """x_neg ~ q k_f^steps for every example's own condition."""
     f = randomised(MLP, TINY, hidden=(4,), cond_dim=2, scale=1.5)
     q = tiny_search(TINY, max_edits=2, cond_dim=2)
-    kernel = Gibbs(scan="random")
+    kernel = Gibbs(TINY, scan="random")
     aloe = ALOE(kernel, Inverse(space=TINY, max_edits=2), num_kernel_steps=num_kernel_steps)
     z = jnp.tile(jnp.eye(2), (10, 1))
 

@@ -22,6 +22,7 @@ QUICK = {
     "f_hidden": (4,),
     "q_hidden": (4,),
     "num_trajectories": 2,
+    "max_edits": 0,
     "batch_size": 8,
     "log_every": 2,
     "progress": False,

@@ -139,7 +139,7 @@ def test_fuzz_run_and_page(target, tmp_path, capsys):
 def test_mistakes_of_fuzz_run(target):
     with pytest.raises(InputError, match="masked needs --models FOLDER"):
         call(fuzz, "run", target, "--method", "masked")
-    with pytest.raises(InputError, match="no method 'blind'; choose of uniform, other-seed"):
+    with pytest.raises(InputError, match="no method 'blind'; choose one of uniform, other-seed"):
         call(fuzz, "run", target, "--method", "blind")
 
 
@@ -212,4 +212,4 @@ def test_speed_fuzz(target, tmp_path, monkeypatch):
     call(speed, "fuzz", tmp_path / "models/stairs.masked.safetensors", "--out", tmp_path)
     rows = results.read(tmp_path / "fuzz.json")
     assert [row["case"] for row in rows] == ["exact", "table", "executor"]
-    assert all(row["ours"] > 0 and row["method"] == "masked" for row in rows[:2])
+    assert all(row["ratio"] > 0 and row["method"] == "masked" for row in rows[:2])
