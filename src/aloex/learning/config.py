@@ -127,7 +127,11 @@ class Config:
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
         """A config from JSON values: its lists become tuples."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()})
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in settings.items()
+        }
+        return cls(**values)
 
     @property
     def space(self) -> Space:
