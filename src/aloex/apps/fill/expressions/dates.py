@@ -64,27 +64,27 @@ class DatePart(Expression):
         return None if moment is None else write_part(moment, self.part, self.language, self.case)
 
     def features(self) -> dict[str, float]:
-        found: dict[str, float] = {"date_part": 1}
+        found: dict[str, float] = {"date_part": 1.0}
         if self.number > 1:
-            found["date_number"] = self.number - 1
+            found["date_number"] = self.number - 1.0
         if self.change != "none":
-            found[f"date_{self.change.split('_')[0]}"] = 1
+            found[f"date_{self.change.split('_')[0]}"] = 1.0
             if (
                 self.change != "add"
                 and self.step > 1
                 and (self.unit, self.step) not in _USUAL_STEPS
             ):
-                found["date_unusual_step"] = 1
+                found["date_unusual_step"] = 1.0
             if self.unit == "sunday_week":
-                found["date_sunday_week"] = 1
+                found["date_sunday_week"] = 1.0
         if self.part in RARE:
-            found["date_rare_part"] = 1
+            found["date_rare_part"] = 1.0
         if self.language not in ("", "en"):
-            found["date_other_language"] = 1
+            found["date_other_language"] = 1.0
         if self.order == "YMD":
-            found["date_year_first"] = 1  # years of two digits: others are read in any order
+            found["date_year_first"] = 1.0  # years of two digits: others are read in any order
         if self.order_is_open:
-            found["date_open_order"] = 1
+            found["date_open_order"] = 1.0
         return found
 
     def explain(self, columns: Sequence[str]) -> str:
