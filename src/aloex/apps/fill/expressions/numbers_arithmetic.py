@@ -1,0 +1,46 @@
+"""Exact arithmetic with decimals: linear functions, rounding to a step, two numbers combined."""
+
+from decimal import (
+    ROUND_CEILING,
+    ROUND_DOWN,
+    ROUND_FLOOR,
+    ROUND_HALF_EVEN,
+    ROUND_HALF_UP,
+    ROUND_UP,
+    Context,
+    Decimal,
+)
+from functools import lru_cache
+
+# Products of the longest numbers that are read are exact. Nothing raises: 1/0 is no number.
+EXACT = Context(prec=100, traps=[])
+
+ROUNDINGS = {
+    "half_up": ROUND_HALF_UP,
+    "half_even": ROUND_HALF_EVEN,
+    "floor": ROUND_FLOOR,
+    "ceiling": ROUND_CEILING,
+    "down": ROUND_DOWN,  # towards zero
+    "up": ROUND_UP,  # away from zero
+}
+
+to_decimal = lru_cache(maxsize=1 << 12)(EXACT.create_decimal)
+
+
+def linear(x: Decimal, multiply: Decimal, add: Decimal, divide: Decimal) -> Decimal:
+    """(x multiply + add) / divide."""
+    value = EXACT.add(EXACT.multiply(x, multiply), add)
+    return value if divide == 1 else EXACT.divide(value, divide)
+
+
+def round_to(x: Decimal, step: Decimal, mode: str, offset: Decimal = Decimal(0)) -> Decimal:
+    """The multiple of a step, counted from an offset, to which a number is rounded."""
+    steps = EXACT.divide(EXACT.subtract(x, offset), step)
+    whole = steps.to_integral_value(ROUNDINGS[mode], EXACT)
+    return EXACT.add(EXACT.multiply(whole, step), offset)
+
+
+def combine(x: Decimal, y: Decimal, operation: str) -> Decimal:
+    """The sum, difference, product or quotient of two numbers."""
+    operations = {"sum": EXACT.add, "difference": EXACT.subtract, "product": EXACT.multiply}
+    return operations.get(operation, EXACT.divide)(x, y)
