@@ -50,6 +50,11 @@ def find_moments(text: str, order: str) -> tuple[Moment | None, ...]:
     return tuple(_moment(found, order) for found in _find(text))
 
 
+def needs_order(text: str) -> bool:
+    """Whether a date of the text is read differently, or only, in an order."""
+    return any("a" in found for found in _find(text))
+
+
 _DAY, _YEAR4 = r"(\d\d?)", r"([12]\d{3})"
 _YEAR = r"(?:'?(\d\d)|([12]\d{3}))(?![\d:]|[.,]\d|\s?[ap]\.?m|h\d)"
 _MONTH = "([\ue001-\ue00c\ue011-\ue01c])"

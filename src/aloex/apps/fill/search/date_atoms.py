@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from aloex.apps.fill.expressions.base import Row
 from aloex.apps.fill.expressions.date_changes import change_moment, possible_changes
-from aloex.apps.fill.expressions.date_layouts import ORDERS, Moment, find_moments
-from aloex.apps.fill.expressions.date_parts import RARE, TIMES
+from aloex.apps.fill.expressions.date_layouts import ORDERS, Moment, find_moments, needs_order
+from aloex.apps.fill.expressions.date_parts import TIMES
 from aloex.apps.fill.expressions.dates import DatePart, read_moment
 from aloex.apps.fill.search.date_additions import common_additions
 from aloex.apps.fill.search.date_fits import DateFits, Style
@@ -41,8 +41,6 @@ Texts = list[str]  # one for each example
 _NONE: Operation = ("none", 0, "")
 # Parts that do not depend on whether the day or the month comes first.
 _WITHOUT_ORDER = TIMES | {"yyyy", "yy", "decade"}
-# A rounded date does not show itself in these.
-_DERIVED = RARE | {"quarter", "decade"}
 _DAYS = {"d", "dd", "day_ordinal"}
 _MONTHS = {"m", "mm", "month_name", "month_abbr", "month_abbr_dot"}
 # What is rounded -> parts, one of which must stand in the outputs.
@@ -82,9 +80,8 @@ def _of_date(
     column: int, number: int, texts: Sequence[str], fits: Sequence[DateFits]
 ) -> list[DatePart]:
     """Parts of the `number`-th date of a column, in every order that its rows allow."""
-    readings = {
-        order: [read_moment(text, number, order) for text in texts] for order in ("ANY", *ORDERS)
-    }
+    orders = ("ANY", *ORDERS) if any(map(needs_order, texts)) else ("ANY",)
+    readings = {order: [read_moment(text, number, order) for text in texts] for order in orders}
     found = {
         order: dict(_styles(readings[order][: len(fits)], fits))
         for order in _best_orders(readings, len(fits))
@@ -137,10 +134,12 @@ def _styles(
     shown: set[Operation] = set()
     for operation in _operations(moments, fits):
         changed = [change_moment(moment, *operation) for moment in moments]
-        texts = [fit.texts(each) for fit, each in zip(fits, changed, strict=True) if each]
-        if len(texts) < len(moments) or not _may_show(operation, texts[0]):
+        if None in changed:
             continue
-        styles = [style for style in _common(texts) if style[0] not in _DERIVED]
+        texts = [
+            fit.texts(each, derived=False) for fit, each in zip(fits, changed, strict=True) if each
+        ]
+        styles = _common(texts)
         if _may_show(operation, styles):
             fitting[operation] = {style: [each[style] for each in texts] for style in styles}
             if any(

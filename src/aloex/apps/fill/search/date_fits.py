@@ -10,9 +10,12 @@ from collections.abc import Iterable
 
 from aloex.apps.fill.expressions.date_layouts import Moment
 from aloex.apps.fill.expressions.date_names import LISTS_WITH_NAME
-from aloex.apps.fill.expressions.date_parts import CASES, FIXED_WIDTH, PARTS, write_part
+from aloex.apps.fill.expressions.date_parts import CASES, FIXED_WIDTH, PARTS, RARE, write_part
 
 Style = tuple[str, str, str]  # part, language, case
+
+# A rounded date does not show itself in these.
+DERIVED = RARE | {"quarter", "decade"}
 
 _WORD = re.compile(r"[^\W\d_]+(?:-feira)?", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
@@ -27,18 +30,25 @@ class DateFits:
     def __init__(self, output: str, outputs: Iterable[str]):
         self.output = output
         self._styles = [(part, "", "") for part in PARTS] + sorted(_named_styles(outputs))
-        self._texts: dict[Moment, dict[Style, str]] = {}
+        self._direct = [style for style in self._styles if style[0] not in DERIVED]
+        self._texts: dict[tuple[Moment, bool], dict[Style, str]] = {}
         self._stands: dict[tuple[str, bool, bool], bool] = {}
 
-    def texts(self, moment: Moment) -> dict[Style, str]:
-        """Every style in which a part of the moment stands in the output, with its text."""
-        if moment not in self._texts:
-            self._texts[moment] = {
+    def texts(self, moment: Moment, derived: bool = True) -> dict[Style, str]:
+        """Every style in which a part of the moment stands in the output, with its text.
+
+        Args:
+            moment: a date or time.
+            derived: also the parts that follow from others, such as the quarter.
+        """
+        key = (moment, derived)
+        if key not in self._texts:
+            self._texts[key] = {
                 style: text
-                for style in self._styles
+                for style in (self._styles if derived else self._direct)
                 if (text := write_part(moment, *style)) and self._has(text, style[0])
             }
-        return self._texts[moment]
+        return self._texts[key]
 
     def _has(self, text: str, part: str) -> bool:
         key = (text, part in FIXED_WIDTH, part == "yy")
