@@ -98,7 +98,8 @@ def _pairs(tokens: list[Token]) -> Iterator[tuple[Token, Token]]:
         stop = lower.start + len(lower.text)
         for upper in tokens:
             near = stop <= upper.start <= stop + MAX_DISTANCE
-            if near and lower.value < upper.value and lower.group == upper.group:
+            alike = lower.group == upper.group or not all((lower.group, upper.group))
+            if near and alike and lower.value < upper.value:
                 yield lower, upper
 
 

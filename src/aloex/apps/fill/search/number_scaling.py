@@ -17,11 +17,10 @@ LOOSE = Decimal("0.02")  # a factor known no better than this would fit by accid
 Coefficients = tuple[Decimal, Decimal, Decimal]  # (x multiply + add) / divide
 
 _ZERO, _ONE = Decimal(0), Decimal(1)
-POWERS_OF_TEN: list[Coefficients] = [
-    (Decimal(100), _ZERO, _ONE),
-    (_ONE, _ZERO, Decimal(100)),
-    (Decimal(1000), _ZERO, _ONE),
-    (_ONE, _ZERO, Decimal(1000)),
+COMMON_FACTORS: list[Coefficients] = [
+    coefficients
+    for factor in map(Decimal, (100, 1000, 1024))
+    for coefficients in ((factor, _ZERO, _ONE), (_ONE, _ZERO, factor))
 ]
 TEMPERATURES: list[Coefficients] = [
     (Decimal("1.8"), Decimal(32), _ONE),
@@ -34,7 +33,7 @@ def scaled(sources: Sequence[Source], targets: Targets) -> Iterator[Source]:
     for i, source in enumerate(sources):
         examples = source.examples(len(targets.tokens))
         solved = _solved(examples, targets) if i < MAX_SOLVED else []
-        for coefficients in dict.fromkeys([*POWERS_OF_TEN, *solved]):
+        for coefficients in dict.fromkeys([*COMMON_FACTORS, *solved]):
             if not targets.are_told([linear(x, *coefficients) for x in examples]):
                 continue
             expression = Linear(source.expression, *map(plain, coefficients))

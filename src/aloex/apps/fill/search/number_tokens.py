@@ -105,6 +105,8 @@ def _tokens(
     plain = Token(
         start, text, value, len(fraction), mark, group, lakhs, width, len(digits), False, ""
     )
+    if not value:
+        return [plain]
     before, after = output[start - 1 : start], output[match.end() : match.end() + 1]
     found = [plain]
     stands_free = start < 2 or not (output[start - 2].isalnum() or output[start - 2] in ").,%")
@@ -116,6 +118,6 @@ def _tokens(
     if before == "(" and after == ")":
         negative = plain._replace(start=start - 1, text=f"({text})", value=-value, negative="()")
         found.append(negative)
-    if after == "-" and not output[match.end() + 1 : match.end() + 2].isalnum():
+    if after == "-" and not output[match.end() + 1 : match.end() + 2].strip():
         found.append(plain._replace(text=text + after, value=-value, negative="5-"))
     return found
