@@ -101,6 +101,11 @@ def test_all_roundings_that_fit_are_kept():
     assert {("3", "4", "6", "-1"), ("3", "4", "6", "-2")} <= found
 
 
+def test_a_factor_without_rounding_comes_first():
+    first, *_ = number_expressions([("2048 KB",), ("512 KB",), ("1536 KB",)], ["2 MB", "0.5 MB"])
+    assert first.explain(["size"]) == "the first number of size divided by 1024"
+
+
 def test_both_readings_of_an_open_column_are_kept():
     found = answers(["1.500", "2.000"], ["1.5", "2"])
     assert ("1.5", "2") in found

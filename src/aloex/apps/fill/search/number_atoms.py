@@ -85,9 +85,10 @@ def _combined(sources: list[Source], targets: Targets) -> Iterator[Source]:
 
 
 def _exact_or_rounded(numbers: Iterable[Source], targets: Targets) -> Iterator[Source]:
-    for number in numbers:
-        if _fits(number, targets) and _is_exact(number):
-            yield number
+    """Those that need no rounding first: 2048 / 1024 says more than 2048 / 1000 rounded."""
+    near = list(islice(numbers, PER_FAMILY))
+    yield from (number for number in near if _fits(number, targets) and _is_exact(number))
+    for number in near:
         yield from rounded_to_digits(number, targets)
 
 
