@@ -1,0 +1,60 @@
+"""What every expression of the table language has in common.
+
+An expression is a frozen dataclass that turns a row, a tuple of cells, into a text, or into None
+where it does not apply: there is no third word, no date. It never raises. Programs are made of
+expressions, and so are their words, their Python code and their JSON.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A text made from a row."""
+
+    def run(self, row: Row) -> str | None:
+        """The text for a row, or None where the expression does not apply."""
+        raise NotImplementedError
+
+    def features(self) -> dict[str, float]:
+        """What a ranker may look at: name -> how much of it (costs are a sum over these)."""
+        raise NotImplementedError
+
+    def explain(self, columns: Sequence[str]) -> str:
+        """A noun phrase in plain English: `the first word of name`."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values from which `from_json` makes the expression again."""
+        return {"op": type(self).__name__} | {
+            field.name: _to_json(getattr(self, field.name)) for field in fields(self)
+        }
+
+
+def _to_json(value: Any) -> Any:
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if isinstance(value, tuple):
+        return [_to_json(each) for each in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Constant(Expression):
+    """The same text for every row."""
+
+    text: str
+
+    def run(self, row: Row) -> str | None:
+        return self.text
+
+    def features(self) -> dict[str, float]:
+        letters = sum(char.isalnum() for char in self.text)
+        return {"constant": 1, "constant_letters": letters, "constant_marks": len(self.text) - letters}
+
+    def explain(self, columns: Sequence[str]) -> str:
+        return f'the text "{self.text}"'

@@ -1,0 +1,77 @@
+"""Whole programs: parts joined one after the other, cases by a condition, and memorised tables."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aloex.apps.fill.expressions.base import Constant, Expression, Row
+from aloex.apps.fill.expressions.conditions import Condition
+
+
+@dataclass(frozen=True)
+class Join(Expression):
+    """Parts one after the other; none at all is the empty text."""
+
+    parts: tuple[Expression, ...]
+
+    def run(self, row: Row) -> str | None:
+        texts = [part.run(row) for part in self.parts]
+        return None if any(text is None for text in texts) else "".join(texts)  # pyright: ignore
+
+    def features(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for part in self.parts:
+            for name, amount in part.features().items():
+                found[name] = found.get(name, 0) + amount
+        return found
+
+    def explain(self, columns: Sequence[str]) -> str:
+        return ", then ".join(part.explain(columns) for part in self.parts) or "nothing"
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether every row gets the same text."""
+        return all(isinstance(part, Constant) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Switch(Expression):
+    """The program of the first condition that holds, or else the last program."""
+
+    conditions: tuple[Condition, ...]
+    programs: tuple[Expression, ...]  # one more than conditions
+
+    def run(self, row: Row) -> str | None:
+        for condition, program in zip(self.conditions, self.programs, strict=False):
+            if condition.holds(row):
+                return program.run(row)
+        return self.programs[-1].run(row)
+
+    def features(self) -> dict[str, float]:
+        found: dict[str, float] = {"branches": len(self.programs)}
+        for part in (*self.conditions, *self.programs):
+            for name, amount in part.features().items():
+                found[name] = found.get(name, 0) + amount
+        return found
+
+    def explain(self, columns: Sequence[str]) -> str:
+        cases = zip(self.conditions, self.programs, strict=False)
+        words = [f"if {c.explain(columns)}: {p.explain(columns)}" for c, p in cases]
+        return "; ".join([*words, f"else: {self.programs[-1].explain(columns)}"])
+
+
+@dataclass(frozen=True)
+class Lookup(Expression):
+    """A memorised table: the texts of the examples; other rows have none."""
+
+    column: int
+    table: tuple[tuple[str, str], ...]
+
+    def run(self, row: Row) -> str | None:
+        return dict(self.table).get(row[self.column])
+
+    def features(self) -> dict[str, float]:
+        return {"lookup": 1}
+
+    def explain(self, columns: Sequence[str]) -> str:
+        pairs = ", ".join(f'"{x}" is "{y}"' for x, y in self.table)
+        return f"memorised by {columns[self.column]}: {pairs}"

@@ -1,0 +1,1 @@
+"""Finding programs of the table language that fit examples."""

@@ -1,0 +1,195 @@
+"""Atoms that rewrite a whole cell, or its first or last part."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
+
+from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.patterns import compiled
+from aloex.apps.fill.expressions.rewrite import (
+    TWO_CELLS,
+    Collapse,
+    Count,
+    EveryMatch,
+    EverySplit,
+    JoinColumns,
+    Pad,
+    ReplaceAll,
+    ReplaceByColumn,
+    Strip,
+    Truncate,
+    TwoCells,
+)
+from aloex.apps.fill.expressions.text import CASES, Case, Cell, Match, Position, Slice, Split
+from aloex.apps.fill.search.atoms import Atom, evaluate
+
+REPLACED = ("space", "number", "word", "nonalnum", "mark", "alnum", "upper", "lower", "camel")
+REPEATED = ("word", "name", "number", "decimal", "alnum", "capitalized", "upper", "nonspace")
+COUNTED = ("word", "number", "alnum", "nonspace", "mark", "upper", "line")
+MAX_COLUMNS = 6
+
+
+def rewrite_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
+    """Atoms of all columns and of pairs of columns."""
+    found: list[Expression] = []
+    seams = sorted({run for y in outputs for run in compiled("nonalnum").findall(y)}, key=len)[:8]
+    for column in range(len(rows[0])):
+        texts = [row[column] for row in rows[: len(outputs)]]
+        if not any(texts):
+            continue
+        found += _counts(column, texts)
+        for base in _bases(column, texts):
+            given = [base.run(row) for row in rows[: len(outputs)]]
+            if any(text is None for text in given):
+                continue
+            pairs = list(zip(map(str, given), outputs, strict=True))
+            found += _with_cases(_rewritten(base, pairs, seams))
+    if len(rows[0]) > 1:
+        found += _several(rows[: len(outputs)], outputs, seams)
+    return evaluate(dict.fromkeys(found), rows, outputs)
+
+
+def _bases(column: int, texts: Sequence[str]) -> Iterator[Expression]:
+    """The cell, and its first and last part if there are some."""
+    yield Cell(column)
+    separators = {char for char in texts[0] if not char.isalnum() and not char.isspace()}
+    for separator in sorted(separators)[:4]:
+        if all(separator in text for text in texts):
+            yield Split(column, separator, 1)
+            yield Split(column, separator, -1)
+    if all(" " in text.strip() for text in texts):
+        yield Slice(column, Position("", 0), Position("space", -1))
+        yield Slice(column, Position("space", 1, at_end=True), Position("", -1))
+    if any(char.isdigit() for char in texts[0]):
+        yield Match(column, "number", 1)
+        yield Match(column, "number", -1)
+
+
+def _with_cases(expressions: Iterator[Expression]) -> Iterator[Expression]:
+    for expression in expressions:
+        yield expression
+        if not isinstance(expression, EveryMatch | EverySplit | Pad | Truncate):
+            yield from (Case(form, expression) for form in CASES)
+
+
+def _rewritten(
+    base: Expression, pairs: Sequence[tuple[str, str]], seams: Sequence[str]
+) -> Iterator[Expression]:
+    yield Strip(base, "")
+    yield Collapse(base)
+    x, y = pairs[0]
+    marks = sorted({char for char in x if not char.isalnum()})[:10]
+    for pattern in [*REPLACED, *("=" + mark for mark in marks)]:
+        if not compiled(pattern).search(x) and all(not compiled(pattern).search(a) for a, _ in pairs):
+            continue
+        for text in dict.fromkeys(["", *seams, *_replacements(pattern, pairs)]):
+            yield ReplaceAll(base, pattern, text)
+        yield from _masked(base, pattern, y)
+    for char in dict.fromkeys(x[:1] + x[-1:] + "0"):
+        for side in ("left", "right", "both"):
+            yield Strip(base, char, side)
+    yield from _padded(base, pairs)
+    yield from _repeated(base, pairs, seams, marks)
+
+
+def _replacements(pattern: str, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Texts that turn an input into its whole output when they replace every match."""
+    for x, y in pairs:
+        pieces = compiled(pattern).split(x)
+        number, length = len(pieces) - 1, len(y) - sum(map(len, pieces))
+        if number == 0 or length < 0 or length % number or not any(pieces):
+            continue
+        text = y[len(pieces[0]) : len(pieces[0]) + length // number]
+        if text.join(pieces) == y:
+            yield text
+
+
+def _masked(base: Expression, pattern: str, output: str) -> Iterator[Expression]:
+    """Every character of the matches replaced by one that the output repeats."""
+    for char in "*Xx#•0":
+        if char in output:
+            yield ReplaceAll(base, pattern, char, by_the_character=True)
+
+
+def _padded(base: Expression, pairs: Sequence[tuple[str, str]]) -> Iterator[Expression]:
+    widths = {len(y) for _, y in pairs} | {
+        len(run) for _, y in pairs[:1] for run in compiled("nonspace").findall(y)
+    }
+    for width in sorted(widths)[:4]:
+        for char in " 0":
+            if any(len(x) < width for x, _ in pairs):
+                yield Pad(base, width, char)
+                yield Pad(base, width, char, left=False)
+    for ending in ("...", "…"):
+        cut = {len(y) - len(ending) for x, y in pairs if y.endswith(ending) and len(x) > len(y) - 3}
+        for width in cut:
+            yield Truncate(base, width, ending)
+
+
+def _repeated(
+    base: Expression, pairs: Sequence[tuple[str, str]], seams: Sequence[str], marks: Sequence[str]
+) -> Iterator[Expression]:
+    """Something for every match, or for every part between separators."""
+    for pattern in REPEATED:
+        if any(not compiled(pattern).search(x) for x, _ in pairs):
+            continue
+        for separator in ["", *seams]:
+            for form in ("", "upper", "lower", "title"):
+                for keep in ("all", "first") if pattern != "number" else ("all",):
+                    yield EveryMatch(base, pattern, keep, form, separator)
+            for order in ("reversed", "sorted", "unique"):
+                yield EveryMatch(base, pattern, separator=separator, order=order)
+        for after in seams:
+            yield EveryMatch(base, pattern, "first", "upper", "", after=after)
+            if after.strip() and after != after.strip():
+                yield EveryMatch(base, pattern, "first", "upper", " ", after=after.strip())
+        for after, separator in ((".", " "), (".", "")):
+            yield EveryMatch(base, pattern, "first", "upper", separator, after=after)
+    for cut in marks:
+        for separator in seams:
+            for order in ("", "reversed", "sorted", "unique"):
+                yield EverySplit(base, cut, separator, order)
+            for form in ("upper", "lower", "title", "sentence"):
+                yield EverySplit(base, cut, separator, "", form)
+
+
+def _counts(column: int, texts: Sequence[str]) -> Iterator[Expression]:
+    marks = sorted({char for text in texts for char in text if not char.isalnum()})[:10]
+    for pattern in ["", *COUNTED, *("=" + mark for mark in marks)]:
+        yield Count(column, pattern)
+        yield Count(column, pattern, 1)
+
+
+def _several(
+    rows: Sequence[Row], outputs: Sequence[str], seams: Sequence[str]
+) -> Iterator[Expression]:
+    """What several columns make together."""
+    columns = range(min(len(rows[0]), MAX_COLUMNS))
+    for number in range(2, len(columns) + 1):
+        for chosen in combinations(columns, number):
+            for separator in ["", *seams]:
+                yield JoinColumns(chosen, separator)
+                yield JoinColumns(chosen, separator, "sorted")
+    for one, other in permutations(columns, 2):
+        for how in TWO_CELLS:
+            yield TwoCells(one, other, how)
+        for text in _placeholders(rows[0][one], rows[0][other], outputs[0]):
+            yield ReplaceByColumn(one, text, other)
+
+
+def _placeholders(cell: str, other: str, output: str) -> Iterator[str]:
+    """Texts of a cell in whose stead the output has another cell."""
+    if not other or other not in output:
+        return
+    start = 0
+    while start < min(len(cell), len(output)) and cell[start] == output[start]:
+        start += 1
+    for match in compiled("nonspace").finditer(cell):
+        if match.start() <= start < match.end():
+            yield match.group()
+            yield match.group().rstrip(".,;:!?'s")
+    for char_run in compiled("word").findall(cell)[:12]:
+        yield char_run
+    for left, right in ("<>", "{}", "[]", "()", "%%", "$$"):
+        i, j = cell.find(left), cell.find(right, cell.find(left) + 1)
+        if 0 <= i < j:
+            yield cell[i : j + 1]

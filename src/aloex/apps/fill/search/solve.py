@@ -1,0 +1,119 @@
+"""Programs that fit the examples: joined parts, then cases by a condition, then memorised tables."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.programs import Join, Lookup, Switch
+from aloex.apps.fill.search.atoms import by_example_texts, evaluate
+from aloex.apps.fill.search.condition_atoms import Test, tests
+from aloex.apps.fill.search.costs import Features, cost_of, total
+from aloex.apps.fill.search.date_atoms import date_expressions
+from aloex.apps.fill.search.graph import best_paths
+from aloex.apps.fill.search.number_atoms import number_expressions
+from aloex.apps.fill.search.rewrite_atoms import rewrite_atoms
+from aloex.apps.fill.search.text_atoms import text_atoms
+
+DEAR = 8.0  # a joined program of this cost is compared with cases by a condition
+MAX_SPLITS = 6  # of the examples in two groups that are tried
+PER_BRANCH = 6  # programs of each branch that are combined
+PER_SPLIT = 12  # conditions of each split
+MAX_DEPTH = 2  # conditions in a program
+
+
+class Found(NamedTuple):
+    """A program, its texts for all rows, and what it costs and why."""
+
+    cost: float
+    program: Expression
+    texts: tuple[str | None, ...]
+    features: Features
+
+
+def search(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
+    """Programs for the examples, which are the first rows, the cheapest first."""
+    found = joined(rows, outputs)
+    if not found or found[0].cost > DEAR:
+        found = sorted([*found, *switched(rows, outputs, MAX_DEPTH)], key=lambda each: each.cost)
+    return found or memorised(rows, outputs)
+
+
+def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
+    """Programs of joined parts."""
+    values = [*number_expressions(rows, outputs), *date_expressions(rows, outputs)]
+    atoms = [*text_atoms(rows, outputs), *rewrite_atoms(rows, outputs)]
+    atoms += evaluate(values, rows, outputs)
+    groups = by_example_texts(atoms, len(outputs))
+    inputs = ["\0".join(row) for row in rows[: len(outputs)]]
+    paths = best_paths(outputs, inputs, groups, len(rows))
+    found = []
+    for path in paths:
+        program = Join(tuple(part.expression for part in path.parts))
+        features = total(part.features for part in path.parts)
+        found.append(Found(path.cost, program, path.texts, features))
+    return found
+
+
+def switched(rows: Sequence[Row], outputs: Sequence[str], depth: int) -> list[Found]:
+    """Programs that ask a condition first."""
+    splits: dict[tuple[bool, ...], list[Test]] = {}
+    for test in tests(rows, len(outputs)):
+        splits.setdefault(test.holds[: len(outputs)], []).append(test)
+    found, branches = [], {}
+
+    def branch(split: tuple[bool, ...], side: bool) -> list[Found]:
+        chosen = tuple(i for i, holds in enumerate(split) if holds == side)
+        if chosen not in branches:
+            branches[chosen] = _branch(rows, outputs, chosen, depth)
+        return branches[chosen]
+
+    for split in list(splits)[:MAX_SPLITS]:
+        for test in splits[split][:PER_SPLIT]:
+            found += _combined(test, branch(split, True), branch(split, False))
+    return sorted(found, key=lambda each: each.cost)[: 4 * PER_BRANCH]
+
+
+def _branch(
+    rows: Sequence[Row], outputs: Sequence[str], chosen: tuple[int, ...], depth: int
+) -> list[Found]:
+    """Programs for some of the examples, with their texts in the order of all rows."""
+    order = [*chosen, *(i for i in range(len(rows)) if i not in chosen)]
+    own_rows, own = [rows[i] for i in order], [outputs[i] for i in chosen]
+    found = joined(own_rows, own)
+    if not found and depth > 1:
+        found = switched(own_rows, own, depth - 1)
+    back = sorted(range(len(rows)), key=order.__getitem__)
+    return [f._replace(texts=tuple(f.texts[i] for i in back)) for f in found[:PER_BRANCH]]
+
+
+def _combined(test: Test, yes: list[Found], no: list[Found]) -> list[Found]:
+    found = []
+    for a in yes:
+        for b in no:
+            texts = tuple(
+                s if holds else t for holds, s, t in zip(test.holds, a.texts, b.texts, strict=True)
+            )
+            if isinstance(b.program, Switch):
+                conditions = (test.condition, *b.program.conditions)
+                program = Switch(conditions, (a.program, *b.program.programs))
+            else:
+                program = Switch((test.condition,), (a.program, b.program))
+            features = total([test.features, a.features, b.features])
+            found.append(Found(cost_of(features), program, texts, features))
+    return found
+
+
+def memorised(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
+    """Tables of the examples by one column."""
+    found = []
+    for column in range(len(rows[0])):
+        table: dict[str, str] = {}
+        for row, output in zip(rows, outputs, strict=False):
+            if table.setdefault(row[column], output) != output:
+                break
+        else:
+            program = Lookup(column, tuple(table.items()))
+            texts = tuple(program.run(row) for row in rows)
+            features = program.features()
+            found.append(Found(cost_of(features), program, texts, features))
+    return found
