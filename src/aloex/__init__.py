@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         spaces,
         trajectory,
     )
+    from aloex.apps.fill.fill import fill
     from aloex.base import errors
     from aloex.learning import Model, learn, load
 
@@ -39,6 +40,7 @@ __all__ = [
     "energies",
     "errors",
     "exact",
+    "fill",
     "kernels",
     "learn",
     "learning",
@@ -58,6 +60,8 @@ def __getattr__(name: str) -> Any:
     try:
         if name in ("Model", "learn", "load"):
             return getattr(import_module("aloex.learning"), name)
+        if name == "fill":
+            return import_module("aloex.apps.fill.fill").fill
         return import_module("aloex.base.errors" if name == "errors" else f"aloex.{name}")
     except ModuleNotFoundError as error:
         raise explain_missing(error) or error from None

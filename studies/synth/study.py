@@ -10,7 +10,6 @@ import numpy as np
 
 from aloex.apps.fill.energy import net
 from aloex.apps.fill.energy.learned import Learned
-from aloex.apps.fill.fill import SURE
 from aloex.apps.fill.language import Program
 from aloex.apps.fill.language.run import Outputs
 from aloex.apps.fill.space.k_best import best
@@ -23,6 +22,7 @@ from aloex.apps.fill.tasks.tasks import Task
 
 NUM_RANKED = 10
 NUM_VOTES = 100
+SURE = 0.9  # share of the votes that every output of a sure answer has
 MAX_OUTPUT = 50  # characters, of all tasks
 Inputs = Sequence[str]  # those to be filled, for models that may know them
 Ranked = list[tuple[float, Program]]  # with the probability to be right, NaN where not told

@@ -27,7 +27,7 @@ app.command("score")(core.score)
 app.command("demo")(demo.demo)
 app.add_typer(synthetic.app, name="synthetic")
 app.add_typer(fuzz.app, name="fuzz")
-app.command("fill")(fill.fill)
+app.command("fill", cls=fill.FillCommand)(fill.fill)
 app.add_typer(programs.app, name="programs")
 
 

@@ -1,5 +1,8 @@
-"""Fill the columns of tables: programs on strings, found from a few examples."""
+"""Fill the columns of tables: programs on texts, found from a few examples.
 
-from aloex.apps.fill.fill import FilledTable, Row, Solution, fill_table, solve
+The function for data frames and lists is `aloex.fill`.
+"""
 
-__all__ = ["FilledTable", "Row", "Solution", "fill_table", "solve"]
+from aloex.apps.fill.fill import Answer, Filled, Program, fill_column, register_accessor
+
+__all__ = ["Answer", "Filled", "Program", "fill_column", "register_accessor"]

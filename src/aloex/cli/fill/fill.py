@@ -1,106 +1,157 @@
 """`aloex fill`: fill a column of a table from a few examples."""
 
 import json
-from enum import StrEnum
+import shlex
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from aloex.base.errors import require
+from aloex.cli.fill.apply import apply
+from aloex.cli.fill.options import (
+    DelimiterOption,
+    EncodingOption,
+    HeaderOption,
+    InPlaceOption,
+    tell_encoding,
+    warn_of_formula,
+)
+from aloex.cli.fill.screen import lines_in_words, make_printable, show, shown
 
 if TYPE_CHECKING:
-    from aloex.apps.fill import FilledTable, Row
-
-SHOWN = 50  # rows on the screen
+    from aloex.cli.fill.job import Job
 
 
-class ScoreChoice(StrEnum):
-    """What rates the programs that fit the examples."""
+class FillCommand(TyperCommand):
+    """`aloex fill TABLE`, and `aloex fill apply PROGRAM TABLE` under the same name."""
 
-    tables = "tables"
-    learned = "learned"
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:
+        if args[:1] != ["apply"]:
+            return super().make_context(info_name, args, *rest, **more)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command("apply")(apply)
+        command = typer.main.get_command(app)
+        return command.make_context(f"{info_name} apply", args[1:], *rest, **more)
 
 
 def fill(
     table: Annotated[
-        Path, typer.Argument(help="A CSV file: inputs, and outputs for some of them.")
+        str,
+        typer.Argument(help="A CSV file, or any file of delimited text; - reads standard input."),
     ],
-    out: Annotated[Path | None, typer.Option(help="Where to write the filled table.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")] = False,
-    header: Annotated[
-        bool | None,
-        typer.Option("--header/--no-header", help="Is the first row a header? Default: a guess."),
-    ] = None,
-    alternatives: Annotated[int, typer.Option(help="Other programs to show.")] = 3,
-    samples: Annotated[int, typer.Option(help="Programs that vote on each row.")] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    score: Annotated[
-        ScoreChoice,
+    target: Annotated[
+        str | None,
         typer.Option(
-            help="tables: a score tuned by hand for tables; "
-            "learned: the energy that was trained on random tasks."
+            help="The column to fill: its name, or its number from 1. Default: the last, if no "
+            "other is partly empty."
         ),
-    ] = ScoreChoice.tables,
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="The columns to read: name,city or 1,3. Default: all others, at most 8."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Where to write the filled table; - is standard output."),
+    ] = None,
+    in_place: InPlaceOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")] = False,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence",
+            help="Add a column: given, or how sure the row is. A table with it can be corrected by "
+            "hand and filled again.",
+        ),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with status 1 if a row is in doubt.")
+    ] = False,
+    save_program: Annotated[
+        Path | None, typer.Option(help="Keep the program, for `aloex fill apply`.")
+    ] = None,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    header: HeaderOption = None,
 ) -> None:
-    """Fill the empty cells of a column by the program behind the others."""
-    from aloex.apps.fill import fill_table
+    """Fill the empty cells of a column by the program behind the others.
 
-    require(samples > 0, f"--samples must be positive, got {samples}")
-    require(alternatives >= 0, f"--alternatives must not be negative, got {alternatives}")
-    filled = fill_table(
-        table,
-        out,
-        header=header,
-        score=score.value,
-        num_alternatives=alternatives,
-        num_samples=samples,
-        seed=seed,
+    Fill in two or three cells by hand, and run this. Only the cells of that column change; all else
+    of the file stays as it is. `aloex fill apply PROGRAM TABLE` runs a saved program on others.
+    """
+    from aloex.apps.fill import tables
+    from aloex.cli.fill import job as jobs
+    from aloex.cli.fill.saved import save_program as save
+
+    make_printable()
+    path = _where(table, out, in_place, as_json)
+    if path is not None:
+        tables.check_output(path, table, in_place)
+    named = tuple(name for name in (target, *tables.split_names(source or "")) if name)
+    opened = tables.open_source(
+        table, delimiter=delimiter, encoding=encoding, header=header, named=named
     )
+    with opened.file:
+        tell_encoding(opened)
+        job = jobs.fill_table(
+            tables.read_table(opened), target, source, may_be_full=save_program is not None
+        )
+    if path is not None:
+        content = tables.filled_bytes(job.table, job.changes(confidence))
+        tables.write_output(path, content)
+    if save_program is not None:
+        save(save_program, job.filled.program, job.table.names[job.target])
+    texts = tables.formulas((job.table.lines[i], text) for i, text in job.texts.items())
+    warn_of_formula(texts[0] if texts else None, len(texts))
     if as_json:
-        print(json.dumps(filled.solution.to_json(), ensure_ascii=False, indent=1))
-        return
-    _show(filled)
-    if out is not None:
-        print(f"\nfilled table: {out}")
+        print(json.dumps(job.to_json(), ensure_ascii=False, indent=1))
+    else:
+        _report(job, path, table, source, marked=confidence or job.marks is not None)
+    if strict and job.filled.in_doubt:
+        raise typer.Exit(1)
 
 
-def _show(filled: "FilledTable") -> None:
-    """Print the program, its alternatives and the rows."""
-    from aloex.apps.fill.language import in_words, show
-
-    table, solution = filled
-    number = len(table.examples)
-    print(f"program: {in_words(solution.program)}\n         {show(solution.program)}")
-    fit = "fits the example" if number == 1 else f"fits all of {number} examples"
-    print(f"         {fit}, as do {_rounded(solution.num_programs - 1)} other programs")
-    if table.heading is not None:
-        cells = ", ".join(cell for cell in table.heading if cell)
-        print(f"         the first row is taken for a header: {cells}")
-    for i, (program, outputs) in enumerate(solution.alternatives, 1):
-        print(f"or ({i}):  {in_words(program)}")
-        other = next(j for j, row in enumerate(solution.rows) if row.output != outputs[j])
-        print(f"         {solution.rows[other].input!r} would be {outputs[other]!r}")
-    doubtful = [row for row in solution.rows if row.in_doubt]
-    print(f"\n{len(solution.rows)} rows filled, {len(doubtful)} in doubt (marked ?)")
-    shown = solution.rows if len(solution.rows) <= SHOWN else [*doubtful, *solution.rows][:SHOWN]
-    width = max((len(row.input) for row in shown), default=0)
-    for row in shown:
-        print(_line(row, width))
-    if len(shown) < len(solution.rows):
-        hidden = len(solution.rows) - len(shown)
-        print(f"  ... {hidden} more rows; see them all with --out or --json")
+def _where(table: str, out: str | None, in_place: bool, as_json: bool) -> str | None:
+    """Where the filled table is written; None for nowhere."""
+    require(not (in_place and out is not None), "--in-place and --out exclude each other")
+    require(not (in_place and table == "-"), "--in-place needs a file, not standard input")
+    require(
+        not (as_json and out == "-"),
+        "--json and --out - would both write to standard output; give --out a file",
+    )
+    if in_place:
+        return table
+    return "-" if out is None and table == "-" and not as_json else out
 
 
-def _line(row: "Row", width: int) -> str:
-    """A row on the screen, with the other outputs where it is in doubt."""
-    output = "(does not apply)" if row.output is None else row.output
-    line = f"{'?' if row.in_doubt else ' '} {row.input:{width}}  ->  {output}   {row.share:.0%}"
-    if row.in_doubt and row.others:
-        line += "   or " + ", ".join(f"{text} {share:.0%}" for text, share in row.others.items())
-    return line
+def _report(job: "Job", path: str | None, table: str, source: str | None, marked: bool) -> None:
+    """Print what was found and what to do next; not among the rows on standard output."""
+    file = sys.stderr if path == "-" else sys.stdout
+    if job.corrected:
+        lines = lines_in_words([job.table.lines[i] for i in job.corrected])
+        print(f"corrected since the last time, so examples now: {lines}", file=file)
+    show(job, file)
+    if path not in (None, "-"):
+        print(f"filled table: {path}", file=file)
+    if job.filled.ask_next is not None:
+        print(_next_step(job, path if marked else None, table, source), file=file)
 
 
-def _rounded(number: int) -> str:
-    """A number of programs, which may have dozens of digits."""
-    return f"{number:,}" if number < 10**7 else f"about 10^{len(str(number)) - 1}"
+def _next_step(job: "Job", path: str | None, table: str, source: str | None) -> str:
+    """Which row to answer, and how; `path` is a filled table that can be filled again."""
+    row = job.filled.ask_next or 0
+    cells = " | ".join(shown(cell) for cell in job.cells_read(row))
+    name, line = shown(job.table.names[job.target]), job.table.lines[row]
+    if path in (None, "-"):
+        where = "the table" if table == "-" else table
+        return f"next: write {name} for {cells} into line {line} of {where}, and run this again"
+    again = ["aloex", "fill", path, "--in-place"]
+    again += [] if job.table.header else ["--no-header", "--target", str(job.target + 1)]
+    again += [] if source is None else ["--source", source]
+    return (
+        f"next: correct {name} for {cells} in line {line} of {path} (or write given as its "
+        f"confidence, if it is right), and run {shlex.join(again)}"
+    )

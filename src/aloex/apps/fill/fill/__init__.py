@@ -1,6 +1,7 @@
-"""Find a program for some examples, and fill the outputs that are missing."""
+"""Fill a column from its examples; keep the program that does it."""
 
-from aloex.apps.fill.fill.solver import SURE, Row, Solution, solve
-from aloex.apps.fill.fill.table import FilledTable, fill_table
+from aloex.apps.fill.fill.column import SURE, Answer, Filled, fill_column
+from aloex.apps.fill.fill.frames import fill, register_accessor
+from aloex.apps.fill.fill.program import Program
 
-__all__ = ["SURE", "FilledTable", "Row", "Solution", "fill_table", "solve"]
+__all__ = ["SURE", "Answer", "Filled", "Program", "fill", "fill_column", "register_accessor"]

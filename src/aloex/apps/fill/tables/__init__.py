@@ -1,6 +1,35 @@
-"""Tables of two columns, input and output: CSV files, and their headers."""
+"""Tables in files: read with every byte kept, one column filled, written as they were."""
 
-from aloex.apps.fill.tables.csv_file import Table, read, write
-from aloex.apps.fill.tables.header import looks_like_header, split_header
+from aloex.apps.fill.tables.columns import (
+    columns_to_read,
+    find_column,
+    listed,
+    no_such_column,
+    split_names,
+)
+from aloex.apps.fill.tables.header import looks_like_header
+from aloex.apps.fill.tables.output import check_output, formulas, open_output, write_output
+from aloex.apps.fill.tables.source import STANDARD, Source, open_source
+from aloex.apps.fill.tables.stream import Applied, apply_to_table
+from aloex.apps.fill.tables.table import Table, filled_bytes, read_table
 
-__all__ = ["Table", "looks_like_header", "read", "split_header", "write"]
+__all__ = [
+    "STANDARD",
+    "Applied",
+    "Source",
+    "Table",
+    "apply_to_table",
+    "check_output",
+    "columns_to_read",
+    "filled_bytes",
+    "find_column",
+    "formulas",
+    "listed",
+    "looks_like_header",
+    "no_such_column",
+    "open_output",
+    "open_source",
+    "read_table",
+    "split_names",
+    "write_output",
+]

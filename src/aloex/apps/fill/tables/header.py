@@ -1,37 +1,99 @@
-"""Is the first row of a table a header? A guess, apart from reading the file."""
+"""Is the first row of a table a header? A guess from the cells alone; no program is looked for."""
 
-from dataclasses import replace
+import re
+from collections.abc import Sequence
 
-from aloex.apps.fill.space import VersionSpace, table_space
-from aloex.apps.fill.tables.csv_file import Table
+NUM_COMPARED = 30  # rows after the first that it is compared with
+MAX_CELL = 200  # characters of a cell that are looked at
+COLUMN_NAME = "column {}"  # the name of a column without a header
 
-NUM_TRIED = 5  # rows after the first that are compared with it
-HEADINGS = {
-    *("input", "output", "in", "out", "from", "to", "x", "y", "before", "after", "source"),
-    *("target", "example", "examples", "result", "results", "old", "new", "given", "wanted"),
-    "text",
-}
+TYPICAL = """
+    achternaam address adresse after age amount amt anzahl area author before betrag
+    birthday brand category city client code codice cognome color colour comment company
+    contact cost count country county currency customer date datum day department
+    description dob email employee end example expected fecha first from full gender given
+    group handle hour id in index initials input invoice item job key kind kunde kurz label
+    land language last lat level link lon mail maker manager menge middle mobile model month
+    monto nachname name new no nom nombre nome note num number numero nummer old order ort
+    out output owner path pays percent person phone plz postcode precio preis prenom price
+    prix product qty quantity rank rate rating raw reference region result role salary score
+    sender serial sex short site size sku source stadt start state status strasse street
+    string sum surname tag target tel telefon telefono telephone text time timestamp title
+    to total type unit url user username value vendor ville voornaam vorname wanted website
+    week weight x y year zip
+"""  # words that end the names of columns, in the singular
+KINDS = (  # what a cell is, the first that matches
+    ("number", re.compile(r"[-+(]?\W{0,2}\d[\d.,' ]*\W{0,2}%?\s?\w{0,3}\)?")),
+    ("date", re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b.*|\d{1,2}:\d{2}.*")),
+    ("address", re.compile(r"\S+@\S+\.\S+|\w+://\S+|www\.\S+|/\S+/\S*|[A-Za-z]:\\\S+")),
+)
 
 
-def split_header(table: Table, header: bool | None = None) -> Table:
-    """The table with its first row as its heading, if that is a header; None means to guess."""
-    if header is None:
-        header = looks_like_header(table.rows)
-    if not header:
-        return table
-    return replace(table, rows=table.rows[1:], heading=table.rows[0])
+def looks_like_header(rows: Sequence[Sequence[str]], target: int | None = None) -> bool:
+    """Whether the first row names the columns.
 
+    Points for and against it: words that name columns, cells of another kind than those below, a
+    cell that is found again below, and a target that is made of the other cells, as in an example.
 
-def looks_like_header(rows: list[tuple[str, str]]) -> bool:
-    """Whether the cells of the first row are words like input and output, or no program fits it.
-
-    No program fits it if the next examples have a program without letters of its own, and there is
-    none for them together with the first row.
+    Args:
+        rows: the cells of the first rows.
+        target: the column to be filled, if that is known.
     """
-    x, y = rows[0]
-    if x.strip().casefold() in HEADINGS and y.strip().casefold() in {*HEADINGS, ""}:
-        return True
-    examples = [(a, b) for a, b in rows[1 : 1 + NUM_TRIED] if b]
-    if not y or not examples or x in dict(examples):
+    first, below = rows[0], [row for row in rows[1 : NUM_COMPARED + 1] if any(row)]
+    named = [cell.strip().casefold() for cell in first if cell.strip()]
+    if not named or len(set(named)) < len(named):
         return False
-    return not table_space([(x, y), *examples]) and bool(VersionSpace(examples))
+    points = 0.0
+    for column, cell in enumerate(first):
+        others = [row[column].strip() for row in below if column < len(row)]
+        points += _points(cell.strip()[:MAX_CELL], [each[:MAX_CELL] for each in others if each])
+    column = len(first) - 1 if target is None else target
+    if column < len(first) and _is_made_of(first[column], [*first[:column], *first[column + 1 :]]):
+        points -= 2
+    return points > 0
+
+
+def _points(cell: str, below: list[str]) -> float:
+    """How much a cell looks like the name of the cells below it."""
+    if not cell:
+        return -0.5
+    points = 0.0
+    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cell).casefold())
+    if words and {words[-1], words[-1].removesuffix("s")} & set(TYPICAL.split()):
+        points += 1.5
+    if _kind(cell) != "text":
+        points -= 3
+    if not below:
+        return points
+    if cell in below:
+        points -= 2
+    kinds = [_kind(other) for other in below]
+    if kinds.count("text") <= len(kinds) / 5:
+        points += 2 if _kind(cell) == "text" else 0
+    elif _shape(cell) in map(_shape, below):
+        points -= 1
+    else:
+        points += 1
+    return points
+
+
+def _kind(cell: str) -> str:
+    return next((kind for kind, pattern in KINDS if pattern.fullmatch(cell)), "text")
+
+
+def _shape(cell: str) -> str:
+    """Kinds of characters one after the other: "Ada King" is "Aa Aa"."""
+    text = re.sub(r"\d+", "0", cell)
+    text = re.sub(r"[^\W\d_]+", lambda m: _case(m.group()), text)
+    return re.sub(r"\s+", " ", text)
+
+
+def _case(letters: str) -> str:
+    return "A" if letters.isupper() else "a" if letters.islower() else "Aa"
+
+
+def _is_made_of(text: str, cells: Sequence[str]) -> bool:
+    """Whether all words and numbers of a text stand in the other cells, at least by their start."""
+    words = re.findall(r"[^\W\d_]+|\d+", text.casefold())
+    known = [w for cell in cells for w in re.findall(r"[^\W\d_]+|\d+", cell.casefold())]
+    return bool(words) and all(any(k.startswith(w) for k in known) for w in words)

@@ -1,0 +1,128 @@
+"""`fill`: a column of a data frame or of plain lists, filled from its examples.
+
+pandas and polars are known by their names; only their users import them.
+"""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from aloex.apps.fill.fill.cells import column_outputs, column_texts
+from aloex.apps.fill.fill.column import Filled, fill_column
+from aloex.apps.fill.tables import columns_to_read, no_such_column
+from aloex.base.errors import require
+
+ACCESSOR = "fill_by_example"  # of pandas.DataFrame
+
+
+def fill(table: Any, target: Any, source: Any = None) -> Filled:
+    """Fill the cells of a column that are missing, by the program behind the others.
+
+    None, NaN, NA and blank texts are missing. Numbers and dates are read as a person would write
+    them: 1.0 as 1, a date without its midnight.
+
+    Args:
+        table: a DataFrame of pandas or polars, a list of dicts, or the inputs themselves: a list of
+            texts, or of tuples of them.
+        target: the name of the column; for plain inputs the list of outputs, None where missing.
+        source: the name of the column to read, or a list of them. Default: all that have something
+            in them, at most 8, those left of the target first.
+
+    Returns:
+        The result: `.values` is the whole column, `.confidence` how sure each row is, `.program`
+        what was found, `.ask_next` the row whose answer would tell most.
+
+    Raises:
+        InputError: there is no such column, there are no examples, they contradict each other, or
+            no program fits them.
+
+    Example:
+        >>> import aloex
+        >>> filled = aloex.fill(["Ada King", "Al Bo", "Cy Dee"], ["King", "Bo", None])
+        >>> filled.values
+        ['King', 'Bo', 'Dee']
+    """
+    columns = _columns(table)
+    if columns is None:
+        columns = _plain_columns(table, target)
+        target = list(columns)[-1]
+    names = list(columns)
+    outputs = column_outputs(columns[_known(target, names)])
+    texts = {name: column_texts(cells) for name, cells in columns.items() if name != target}
+    if source is None:
+        has_text = [any(map(str.strip, texts.get(name, ()))) for name in names]
+        chosen = [names[i] for i in columns_to_read(names.index(target), has_text)]
+    else:
+        several = source if isinstance(source, list) else [source]
+        chosen = [_known(name, names) for name in several]
+    require(target not in chosen, f"the target {target!r} cannot be read, too: name other columns")
+    require(len(chosen) > 0, f"there is nothing to read beside {target!r}: all columns are empty")
+    rows = list(zip(*(texts[name] for name in chosen), strict=True))
+    return fill_column(rows, outputs, [str(name) for name in chosen])
+
+
+def _columns(table: Any) -> dict[Any, list] | None:
+    """The columns of a table by their names; None if it is a plain list of inputs."""
+    module = type(table).__module__.partition(".")[0]
+    if module in ("pandas", "polars") and hasattr(table, "columns"):
+        names = list(table.columns)
+        twice = next((name for name in names if names.count(name) > 1), None)
+        require(len(names) == len(set(names)), f"two columns are called {twice!r}; rename one")
+        return {name: list(table[name]) for name in names}
+    rows = list(table)
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return {name: [row.get(name) for row in rows] for name in names}
+    return None
+
+
+def _plain_columns(table: Any, outputs: Any) -> dict[Any, list]:
+    """Inputs and outputs as columns, the outputs last."""
+    require(
+        hasattr(outputs, "__iter__") and not isinstance(outputs, str | bytes),
+        f"the outputs must be a list with None where one is missing, got {outputs!r}",
+    )
+    rows = [row if isinstance(row, tuple | list) else (row,) for row in table]
+    values = list(outputs)
+    require(
+        len(rows) == len(values),
+        f"there are {len(rows)} inputs and {len(values)} outputs; give one output for each, None "
+        "where it is missing",
+    )
+    require(len(rows) > 0, "there are no rows")
+    number = max(map(len, rows))
+    names = ["input"] if number == 1 else [f"input {i + 1}" for i in range(number)]
+    padded = [[*row, *[None] * (number - len(row))] for row in rows]
+    return {name: [row[i] for row in padded] for i, name in enumerate(names)} | {"output": values}
+
+
+def _known(name: Any, names: list) -> Any:
+    if name not in names:
+        raise no_such_column(str(name), list(map(str, names)))
+    return name
+
+
+def register_accessor() -> None:
+    """Give `pandas.DataFrame` a method `fill_by_example(target, source=None)`: see `fill`.
+
+    Importing `aloex.apps.fill` does so if pandas has been imported before.
+    """
+    import pandas
+
+    if not hasattr(pandas.DataFrame, ACCESSOR):
+        pandas.api.extensions.register_dataframe_accessor(ACCESSOR)(_Accessor)
+
+
+class _Accessor:
+    """`frame.fill_by_example(...)`."""
+
+    def __init__(self, frame: Any):
+        self.frame = frame
+
+    def __call__(self, target: Any, source: Any = None) -> Filled:
+        """Fill a column of the frame: see `aloex.fill`."""
+        return fill(self.frame, target, source)
+
+
+if "pandas" in sys.modules:
+    register_accessor()

@@ -1,0 +1,71 @@
+"""Columns by name or by number."""
+
+import csv
+import difflib
+import re
+from collections.abc import Sequence
+
+from aloex.apps.fill.tables.header import COLUMN_NAME
+from aloex.base.errors import InputError, require
+
+MAX_LISTED = 30  # names in a message
+MAX_READ = 8  # columns, unless the user names them
+
+
+def column_names(header: Sequence[str] | None, number: int) -> list[str]:
+    """The names of so many columns; those without one are called `column 3`."""
+    cells = [*(header or ()), *[""] * number][:number]
+    return [cell.strip() or COLUMN_NAME.format(i) for i, cell in enumerate(cells, 1)]
+
+
+def find_column(told: str, names: Sequence[str]) -> int:
+    """The column with a name, or a number from 1; the case of letters matters only if it must.
+
+    Raises:
+        InputError: there is none, or more than one; the message lists them.
+    """
+    wanted = told.strip()
+    for same in (str, str.casefold):
+        found = [i for i, name in enumerate(names) if same(name) == same(wanted)]
+        if len(found) == 1:
+            return found[0]
+        require(
+            not found,
+            f"{len(found)} columns are called {wanted!r}; say which by its number, "
+            f"{' or '.join(str(i + 1) for i in found)}",
+        )
+    number = re.fullmatch(r"(?:column )?(\d{1,9})", wanted)
+    if number and 1 <= int(number[1]) <= len(names):
+        return int(number[1]) - 1
+    raise no_such_column(wanted, names)
+
+
+def no_such_column(told: str, names: Sequence[str]) -> InputError:
+    """The error for a name that there is not, with the nearest that there is."""
+    folded = {name.casefold(): name for name in names}
+    close = difflib.get_close_matches(told.casefold(), folded, n=1)
+    nearest = f" (did you mean {folded[close[0]]!r}?)" if close else ""
+    return InputError(f"there is no column {told!r}{nearest}; {listed(names)}")
+
+
+def columns_to_read(target: int, has_text: Sequence[bool]) -> list[int]:
+    """The columns that are read if none are named: `MAX_READ`, those left of the target first."""
+    others = [i for i, any_text in enumerate(has_text) if any_text and i != target]
+    near = sorted(others, key=lambda i: (i > target, abs(i - target)))
+    return sorted(near[:MAX_READ])
+
+
+def listed(names: Sequence[str]) -> str:
+    """The columns that there are."""
+    shown = ", ".join(f"{i} {_cut(name)}" for i, name in enumerate(names[:MAX_LISTED], 1))
+    more = len(names) - MAX_LISTED
+    return f"the columns are: {shown}{f' and {more} more' if more > 0 else ''}"
+
+
+def split_names(told: str) -> list[str]:
+    """Names with commas between them; a name with a comma of its own stands in quotes."""
+    return [name for name in next(csv.reader([told], skipinitialspace=True), []) if name.strip()]
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:39]}…"

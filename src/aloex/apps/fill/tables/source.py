@@ -1,0 +1,172 @@
+"""A table in a file or from standard input: how its bytes are records, found out before reading."""
+
+import codecs
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BufferedIOBase
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+from aloex.apps.fill.tables.columns import column_names
+from aloex.apps.fill.tables.delimiter import find_delimiter, told_delimiter
+from aloex.apps.fill.tables.encoding import Encoding, find_encoding
+from aloex.apps.fill.tables.header import looks_like_header
+from aloex.apps.fill.tables.records import Record, lines_of, raw_records, read_records
+from aloex.base.errors import InputError, require
+from aloex.base.files import naming
+
+STANDARD = "-"  # standard input or output
+BLOCK = 2**20  # bytes read at once
+NUM_LINES = 100  # that delimiter and header are guessed from
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open table.
+
+    Args:
+        name: what messages call it.
+        file: its bytes, from which it can be read again and again.
+        encoding: of its text.
+        delimiter: between its fields.
+        has_header: whether its first record that is not blank names the columns.
+        header_guessed: whether nobody said so.
+        names: of the columns.
+    """
+
+    name: str
+    file: BufferedIOBase
+    encoding: Encoding
+    delimiter: str
+    has_header: bool
+    header_guessed: bool
+    names: list[str]
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return os.fstat(self.file.fileno()).st_size
+
+    def records(self) -> Iterator[Record]:
+        """All records from the first on, read as they are asked for."""
+        return map(Record._make, self.raw_records())
+
+    def raw_records(self) -> Iterator[tuple[int, list[str], str]]:
+        """The same as plain tuples."""
+        lines = _lines(self.file, self.encoding)
+        return _naming_the_file(raw_records(lines, self.delimiter), self.name)
+
+
+def open_source(
+    path: str,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    named: tuple[str, ...] = (),
+) -> Source:
+    """Open a table.
+
+    Args:
+        path: of a file, or `-`.
+        delimiter: between fields; None to find it out.
+        encoding: of the text; None to find it out.
+        header: whether the first row names the columns; None to guess.
+        named: columns that the user names: a first row that has them is a header.
+
+    Raises:
+        InputError: there is no such file, or it is no table.
+    """
+    name = "standard input" if path == STANDARD else path
+    file = _open(path)
+    try:
+        return _look_at(file, name, delimiter, encoding, header, named)
+    except BaseException:
+        file.close()
+        raise
+
+
+def _look_at(
+    file: BufferedIOBase,
+    name: str,
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None,
+    named: tuple[str, ...],
+) -> Source:
+    how = find_encoding(file, name, encoding)
+    lines = list(_naming_the_file(islice(_lines(file, how), NUM_LINES), name))
+    mark = find_delimiter(lines) if delimiter is None else told_delimiter(delimiter)
+    records = _naming_the_file(read_records(_lines(file, how), mark), name)
+    rows = [r.cells for r in islice((r for r in records if not r.is_blank), NUM_LINES)]
+    require(len(rows) > 0, f"{name} is empty; it should have rows, some with a text to learn from")
+    guessed = header is None and not _has_names(rows[0], named)
+    if header is None:
+        header = looks_like_header(rows, _number(named, rows[0])) if guessed else True
+    names = column_names(rows[0] if header else None, max(map(len, rows)))
+    return Source(name, file, how, mark, header, guessed, names)
+
+
+def _has_names(row: list[str], named: tuple[str, ...]) -> bool:
+    """Whether a row has a cell that the user gives as the name of a column."""
+    cells = {cell.strip().casefold() for cell in row}
+    return any(name.strip().casefold() in cells for name in named if not name.isdecimal())
+
+
+def _number(named: tuple[str, ...], row: list[str]) -> int | None:
+    """The target, the first column that is named, if it is given as a number."""
+    number = int(named[0]) if named and named[0].isdecimal() else 0
+    return number - 1 if 1 <= number <= len(row) else None
+
+
+def _open(path: str) -> BufferedIOBase:
+    if path == STANDARD:
+        return _kept(sys.stdin.buffer)
+    require(Path(path).exists(), f"there is no file {path}; check the path")
+    require(not Path(path).is_dir(), f"{path} is a folder; give a file with a table")
+    with naming(path, "read"):
+        file = open(path, "rb")  # noqa: SIM115
+        return file if Path(path).is_file() else _kept(file)
+
+
+def _kept(pipe: Any) -> BufferedIOBase:
+    """What comes through a pipe, in a file, since it is read more than once."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    shutil.copyfileobj(pipe, file)
+    return cast(BufferedIOBase, file)
+
+
+def _lines(file: BufferedIOBase, encoding: Encoding) -> Iterator[str]:
+    return lines_of(_texts(file, encoding))
+
+
+def _texts(file: BufferedIOBase, encoding: Encoding) -> Iterator[str]:
+    """The text of a file, block by block."""
+    decoder = codecs.getincrementaldecoder(encoding.name)()
+    start = file.seek(len(encoding.mark))
+    data = b"."
+    while data:
+        data = file.read(BLOCK)
+        pending = len(decoder.getstate()[0])
+        try:
+            yield decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise InputError(
+                f"byte {start - pending + error.start + 1} (0x{byte:02X}) is no {encoding.name}; "
+                "give the encoding of the file, for instance --encoding cp1252"
+            ) from None
+        start += len(data)
+
+
+def _naming_the_file(items: Iterator, name: str) -> Iterator:
+    """The same, with the name of the file before the messages of errors."""
+    try:
+        yield from items
+    except InputError as error:
+        raise InputError(f"{name}, {error}") from None

@@ -1,0 +1,89 @@
+"""Headers are guessed from the cells, and columns found by name or number."""
+
+import pytest
+
+from aloex.apps.fill.tables import (
+    columns_to_read,
+    find_column,
+    looks_like_header,
+    open_source,
+    split_names,
+)
+from aloex.base.errors import InputError
+
+TABLES = {  # whether the first row is a header
+    "name,short\nAda King,King\nAl Bo,Bo\nCy Dee,": True,
+    "name,short\nAda King,\nAl Bo,": True,  # a header over an empty column
+    "Ada King,King\nAl Bo,Bo\nCy Dee,": False,  # a first example
+    "Ada King,King\nAl Bo,\nCy Dee,": False,
+    "Ada King,King\nAl Bo,Bo": False,
+    "input,output\nCy Dee,": True,
+    " Input ,OUTPUT\nCy Dee,": True,
+    "id,amount,rounded\n1,2.50,3\n2,3.10,\n": True,
+    "1,2.50,3\n2,3.10,\n3,7.00,": False,
+    "Kunde,Datum,Quartal\nMeier,03.05.2021,Q2\nHuber,07.11.2020,": True,
+    "Meier,03.05.2021,Q2\nHuber,07.11.2020,": False,
+    "ada@x.org,ada\nbo@y.com,": False,
+    "mail,user\nada@x.org,ada\nbo@y.com,": True,
+    "2021-03-05,March\n2020-11-07,": False,
+    "first_name,lastName,Full Name\nAda,King,Ada King\nAl,Bo,": True,
+    "Ada,King,Ada King\nAl,Bo,": False,
+    "a,a\nb,": False,
+    "/home/ada/x.txt,x\n/tmp/y.txt,": False,
+    "Path,Base\n/home/ada/x.txt,x\n/tmp/y.txt,": True,
+}
+
+
+@pytest.mark.parametrize("text", TABLES)
+def test_headers(text):
+    rows = [line.split(",") for line in text.splitlines()]
+    assert looks_like_header(rows) == TABLES[text]
+
+
+def test_a_header_is_told_or_known_by_the_names_of_columns(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Ada King,King\nAl Bo,\n")
+
+    def names(**how):
+        with (source := open_source(str(path), **how)).file:
+            return source.names, source.has_header, source.header_guessed
+
+    assert names() == (["column 1", "column 2"], False, True)
+    assert names(header=True) == (["Ada King", "King"], True, False)
+    assert names(named=("king",)) == (["Ada King", "King"], True, False)
+    assert names(named=("2",)) == (["column 1", "column 2"], False, True)
+
+
+NAMES = ["Name", "city", "short", "x", "x", "2024", "a,b"]
+
+
+@pytest.mark.parametrize(
+    ("told", "column"),
+    [("Name", 0), ("name", 0), (" city ", 1), ("3", 2), ("column 4", 3), ("2024", 5)],
+)
+def test_columns_by_name_and_number(told, column):
+    assert find_column(told, NAMES) == column
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ("shrot", r"no column 'shrot' \(did you mean 'short'\?\); the columns are: 1 Name, 2 city"),
+        ("0", "there is no column '0'"),
+        ("8", "there is no column '8'"),
+        ("x", "2 columns are called 'x'; say which by its number, 4 or 5"),
+    ],
+)
+def test_columns_that_there_are_not(told, words):
+    with pytest.raises(InputError, match=words):
+        find_column(told, NAMES)
+
+
+def test_names_with_commas():
+    assert split_names('name, city,"a,b"') == ["name", "city", "a,b"] and split_names("") == []
+
+
+def test_columns_that_are_read_unless_named():
+    assert columns_to_read(2, [True, False, True, True]) == [0, 3]
+    assert columns_to_read(9, [True] * 12) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert columns_to_read(1, [True] * 12) == [0, 2, 3, 4, 5, 6, 7, 8]
