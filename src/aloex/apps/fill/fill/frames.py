@@ -124,5 +124,5 @@ class _Accessor:
         return fill(self.frame, target, source)
 
 
-if "pandas" in sys.modules:
+if sys.modules.get("pandas") is not None:
     register_accessor()

@@ -1,0 +1,132 @@
+"""`aloex.fill`: data frames, lists of dicts, plain lists, and cells that are no texts."""
+
+import datetime
+import decimal
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import aloex
+from aloex.apps.fill import register_accessor
+from aloex.apps.fill.fill.cells import column_outputs, column_texts
+from aloex.base.errors import InputError
+from commands import python
+
+NAMES = ["Ada King", "Al Bo", "Cy Dee", "Ed Fo"]
+SHORT = ["King", "Bo", None, None]
+FILLED = ["King", "Bo", "Dee", "Fo"]
+
+
+def test_plain_lists_and_series():
+    for inputs in (NAMES, [(name,) for name in NAMES], pd.Series(NAMES), np.array(NAMES)):
+        for outputs in (SHORT, ["King", "Bo", "", " "], ["King", "Bo", float("nan"), pd.NA]):
+            assert aloex.fill(inputs, outputs).values == FILLED
+    assert aloex.fill(NAMES, pd.Series(SHORT)).values == FILLED
+
+
+def test_lists_of_dicts():
+    rows = [{"n": 7, "name": name} for name in NAMES]
+    rows[0]["short"], rows[1]["short"] = "King", "Bo"
+    assert aloex.fill(rows, "short").values == FILLED
+    assert aloex.fill(rows, "short", "name").program.columns == ("name",)
+
+
+def test_data_frames():
+    frame = pd.DataFrame({"name": NAMES, "empty": None, "short": SHORT, "n": [1.0, 2.0, None, 4.0]})
+    filled = aloex.fill(frame, "short")
+    assert filled.values == FILLED and filled.program.columns == ("name", "n")
+    assert aloex.fill(frame, target="short", source=["name"]).values == FILLED
+    register_accessor()
+    assert frame.fill_by_example("short", "name").values == FILLED
+
+
+class PolarsFrame:
+    """As much of a polars.DataFrame as is used: polars itself is not installed for the tests."""
+
+    __module__ = "polars.dataframe.frame"
+    columns = ("name", "short")
+
+    def __getitem__(self, name):
+        return NAMES if name == "name" else SHORT
+
+
+def test_a_frame_of_polars():
+    assert aloex.fill(PolarsFrame(), "short").values == FILLED
+
+
+CELLS = [  # a column, and its texts
+    ([1.0, 2.0, float("nan")], ["1", "2", ""]),
+    ([1.5, 2.0, 1e-7, 1e20], ["1.5", "2", "0.0000001", "1e+20"]),
+    ([np.float64(3.0), np.int64(4), np.nan], ["3", "4", ""]),
+    ([None, pd.NA, pd.NaT, "x", " "], ["", "", "", "x", " "]),
+    ([pd.Timestamp("2024-03-05"), datetime.date(2024, 3, 6)], ["2024-03-05", "2024-03-06"]),
+    ([np.datetime64("2024-03-05", "ns"), np.datetime64("NaT")], ["2024-03-05", ""]),
+    (
+        [pd.Timestamp("2024-03-05"), pd.Timestamp("2024-03-05 14:30")],
+        ["2024-03-05 00:00:00", "2024-03-05 14:30:00"],
+    ),
+    ([decimal.Decimal("1.50"), decimal.Decimal("NaN")], ["1.50", ""]),
+    ([True, 7, "007", float("inf")], ["True", "7", "007", "inf"]),
+]
+
+
+@pytest.mark.parametrize("cells, texts", CELLS)
+def test_cells_are_written_as_a_person_would(cells, texts):
+    assert column_texts(cells) == texts
+    assert column_outputs(cells) == [text if text.strip() else None for text in texts]
+
+
+MISTAKES = [
+    (({"name": NAMES, "short": SHORT}, "shrot"), r"no column 'shrot' \(did you mean 'short'\?\)"),
+    (({"name": NAMES, "short": SHORT}, "short", "nam"), "did you mean 'name'"),
+    (({"name": NAMES, "short": SHORT}, "short", ["short"]), "cannot be read, too"),
+    (({"short": SHORT}, "short"), "nothing to read"),
+]
+
+
+@pytest.mark.parametrize("given, words", MISTAKES)
+def test_mistakes_with_frames(given, words):
+    with pytest.raises(InputError, match=words):
+        aloex.fill(pd.DataFrame(given[0]), *given[1:])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "words"),
+    [
+        (NAMES, ["x"], "4 inputs and 1 outputs"),
+        (NAMES, "short", "must be a list"),
+        ([], [], "no rows"),
+        (NAMES, [None] * 4, "no row has an output"),
+        (["a", "a"], ["b", "c"], "rows 1 and 2 contradict"),
+    ],
+)
+def test_mistakes_with_lists(inputs, outputs, words):
+    with pytest.raises(InputError, match=words):
+        aloex.fill(inputs, outputs)
+
+
+def test_columns_of_one_name():
+    frame = pd.DataFrame([["a b", "c", "b"], ["d e", "f", None]], columns=["x", "x", "y"])
+    with pytest.raises(InputError, match="two columns are called 'x'"):
+        aloex.fill(frame, "y")
+
+
+def test_neither_jax_nor_pandas_is_needed():
+    program = (
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(['jax', 'pandas', 'polars', 'scipy', 'numba']))\n"
+        "import aloex\n"
+        "assert aloex.fill(['Ada King', 'Al Bo'], ['King', None]).values == ['King', 'Bo']\n"
+    )
+    done = python(program)
+    assert done.returncode == 0, done.stderr
+
+
+def test_pandas_has_the_accessor_if_it_was_there_first():
+    done = python("import pandas, aloex.apps.fill; print(pandas.DataFrame.fill_by_example)")
+    assert done.returncode == 0 and "Accessor" in done.stdout, done.stderr
+    done = python("import sys, aloex.apps.fill; print('pandas' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
+    assert sys.modules["pandas"] is pd
