@@ -4,9 +4,8 @@ import io
 
 import pytest
 
-from aloex.apps.fill.tables import apply_to_table, open_output, open_source
+from aloex.apps.fill.tables import apply_to_table, open_output, open_source, stream
 from aloex.apps.fill.tables import source as source_file
-from aloex.apps.fill.tables import stream
 from aloex.apps.fill.tables.output import check_output, is_formula
 from aloex.base.errors import InputError
 

@@ -36,17 +36,20 @@ class Record(NamedTuple):
 
 def lines_of(texts: Iterable[str]) -> Iterator[str]:
     """The lines of a text that comes in blocks, with their ends; an error at an endless one."""
-    rest, number = "", 0
+    rest, length, number = [], 0, 0  # what may go on in the next block, as "\r" may with "\n"
     for text in texts:
-        lines = list(io.StringIO(rest + text, newline="")) or [""]
-        rest = lines.pop()  # it may go on in the next block, as may "\r" with "\n"
-        yield from lines
-        number += len(lines)
+        rest.append(text)
+        length += len(text)
+        if "\n" in text or "\r" in text:
+            lines = list(io.StringIO("".join(rest), newline=""))
+            rest, length = [lines[-1]], len(lines.pop())
+            yield from lines
+            number += len(lines)
         require(
-            len(rest) < MAX_RECORD,
+            length < MAX_RECORD,
             f"line {number + 1} is longer than {MAX_RECORD:,} characters: this is no table",
         )
-    yield from io.StringIO(rest, newline="")
+    yield from io.StringIO("".join(rest), newline="")
 
 
 def read_records(lines: Iterable[str], delimiter: str) -> Iterator[Record]:

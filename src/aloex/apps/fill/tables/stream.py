@@ -118,16 +118,17 @@ class _Filler:
         """The raw field for the fields that are read, kept in `known`; a blank record has none."""
         if len(self.known) >= MAX_KNOWN:
             self.known.clear()
-        fields = [read] if isinstance(read, str) else list(read)
-        if is_blank(fields) and is_blank(record):
+        fields = (read,) if isinstance(read, str) else read
+        cells = tuple(map(unquote, fields))
+        nothing_read = not "".join(cells).strip()
+        if nothing_read and is_blank(record):
             return None
-        output = self.function(tuple(map(unquote, fields)))
-        if output is None:
-            raw = None
-        else:
+        output = self.function(cells)
+        raw = None
+        if output is not None:
             raw = quote(output, self.delimiter, self.in_quotes)
             if output[:1] in FORMULA_STARTS and is_formula(output):
                 self.applied.first_formula = self.applied.first_formula or (line, output)
-        if not is_blank(fields):  # the next record with these may be blank
+        if not nothing_read:  # the next record with these cells may be blank
             self.known[read] = raw
         return raw
