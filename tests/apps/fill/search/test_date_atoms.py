@@ -9,8 +9,8 @@ from aloex.apps.fill.expressions.date_layouts import Moment, find_moments
 from aloex.apps.fill.expressions.date_parts import PARTS
 from aloex.apps.fill.expressions.dates import DatePart
 from aloex.apps.fill.search.date_additions import common_additions
+from aloex.apps.fill.search.costs import COSTS
 from aloex.apps.fill.search.date_atoms import (
-    DATE_COSTS,
     MAX_EXPRESSIONS,
     date_cost,
     date_expressions,
@@ -194,7 +194,7 @@ def test_counts_are_bounded(rows: list[Row], outputs: list[str]):
     found = date_expressions(rows, outputs)
     assert len(found) <= MAX_EXPRESSIONS and len(set(found)) == len(found)
     for expression in found:
-        assert set(expression.features()) <= set(DATE_COSTS)
+        assert set(expression.features()) <= set(COSTS)
         for row, output in zip(rows, outputs, strict=False):
             text = expression.run(row)
             assert text and text in output

@@ -24,6 +24,11 @@ class Expression:
         """What a ranker may look at: name -> how much of it (costs are a sum over these)."""
         raise NotImplementedError
 
+    def is_idle(self, rows: Sequence[Row]) -> bool:
+        """Whether it changes another expression, its `part`, but in none of these rows."""
+        part = getattr(self, "part", None)
+        return isinstance(part, Expression) and all(part.run(row) == self.run(row) for row in rows)
+
     def explain(self, columns: Sequence[str]) -> str:
         """A noun phrase in plain English: `the first word of name`."""
         raise NotImplementedError

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from aloex.apps.fill.expressions.base import Row
-from aloex.apps.fill.expressions.patterns import compiled, in_words, spans
+from aloex.apps.fill.expressions.patterns import compiled, first_number, in_words, spans
 
 
 @dataclass(frozen=True)
@@ -202,16 +202,3 @@ class Not(Condition):
 
     def explain(self, columns: Sequence[str]) -> str:
         return f"not ({self.condition.explain(columns)})"
-
-
-def first_number(text: str) -> float | None:
-    """The first number in a text, with its sign; thousands are marked by commas if at all."""
-    found = compiled("decimal").search(text)
-    if found is None:
-        return None
-    digits = found.group().replace(",", "")
-    sign = -1 if text[: found.start()].rstrip(" $€£").endswith(("-", "−", "(")) else 1
-    try:
-        return sign * float(digits)
-    except ValueError:  # several decimal points: 1.2.3
-        return sign * float(digits.split(".")[0])

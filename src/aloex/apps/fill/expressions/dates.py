@@ -79,6 +79,8 @@ class DatePart(Expression):
                 found["date_sunday_week"] = 1.0
         if self.part in RARE:
             found["date_rare_part"] = 1.0
+        if self.part == "decade":
+            found["date_decade"] = 1.0
         if self.language not in ("", "en"):
             found["date_other_language"] = 1.0
         if self.order == "YMD":

@@ -98,3 +98,16 @@ def ordinal(k: int) -> str:
     if k < 0:
         return f"{ordinal(-k)} to last"
     return names.get(k, f"{k}th")
+
+
+def first_number(text: str) -> float | None:
+    """The first number in a text, with its sign; thousands are marked by commas if at all."""
+    found = compiled("decimal").search(text)
+    if found is None:
+        return None
+    digits = found.group().replace(",", "")
+    sign = -1 if text[: found.start()].rstrip(" $€£").endswith(("-", "−", "(")) else 1
+    try:
+        return sign * float(digits)
+    except ValueError:  # several decimal points: 1.2.3
+        return sign * float(digits.split(".")[0])

@@ -1,10 +1,10 @@
 """Expressions that rewrite a whole text: replace, remove, pad, repeat for every word, rearrange."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aloex.apps.fill.expressions.base import Expression, Row
-from aloex.apps.fill.expressions.patterns import compiled, in_words
+from aloex.apps.fill.expressions.patterns import compiled, first_number, in_words
 from aloex.apps.fill.expressions.text import CASES
 
 
@@ -48,7 +48,8 @@ class ReplaceByColumn(Expression):
         return row[self.column].replace(self.text, row[self.other])
 
     def features(self) -> dict[str, float]:
-        return {"cell": 1, "replace": 1, "two_columns": 1}
+        letters = sum(char.isalnum() for char in self.text)
+        return {"cell": 1, "replace": 1, "two_columns": 1, "constant_letters": letters / 2}
 
     def explain(self, columns: Sequence[str]) -> str:
         return f'{columns[self.column]} with "{self.text}" replaced by {columns[self.other]}'
@@ -170,6 +171,10 @@ class EveryMatch(Expression):
         kept = [change(KEEP[self.keep][0](each)) + self.after for each in found]
         return self.separator.join(ORDERS[self.order][0](kept))
 
+    def is_idle(self, rows: Sequence[Row]) -> bool:
+        texts = (self.part.run(row) for row in rows)
+        return all(len(compiled(self.pattern).findall(text or "")) < 2 for text in texts)
+
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.separator + self.after)
         found = {**self.part.features(), "every": 1, "constant_letters": letters}
@@ -214,6 +219,9 @@ class EverySplit(Expression):
         change = CASES[self.form][0] if self.form else lambda text: text
         parts = [change(each.strip()) for each in text.split(self.cut)]
         return self.separator.join(ORDERS[self.order][0](parts))
+
+    def is_idle(self, rows: Sequence[Row]) -> bool:
+        return all(self.cut not in (self.part.run(row) or "") for row in rows)
 
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.separator)
@@ -299,6 +307,12 @@ def _common_prefix(a: str, b: str) -> str:
     return a[: min(len(a), len(b)) if number is None else number]
 
 
+def _by_number(a: str, b: str, choose: Callable[..., float]) -> str | None:
+    """The cell whose first number is the largest (or smallest)."""
+    x, y = first_number(a), first_number(b)
+    return None if x is None or y is None else a if choose(x, y) == x else b
+
+
 def _pad_to(text: str, width: str, fill: str = " ") -> str | None:
     return text.rjust(int(width), fill) if width.isascii() and width.isdigit() else None
 
@@ -317,9 +331,10 @@ TWO_CELLS = {
     "without": (lambda a, b: a.replace(b, "") if b and b in a else None, "{} without {}"),
     "longer": (lambda a, b: a if len(a) >= len(b) else b, "the longer one of {} and {}"),
     "shorter": (lambda a, b: a if len(a) <= len(b) else b, "the shorter one of {} and {}"),
+    "larger": (lambda a, b: _by_number(a, b, max), "the larger one of {} and {}"),
+    "smaller": (lambda a, b: _by_number(a, b, min), "the smaller one of {} and {}"),
     "first_filled": (lambda a, b: a if a.strip() else b, "{}, or {} where it is empty"),
-    "count": (lambda a, b: str(a.count(b)) if b else None, "how often {} contains {1}"),
+    "count": (lambda a, b: str(a.count(b)) if b else None, "how often {} contains {}"),
     "pad": (_pad_to, "{} filled up with spaces to the width in {}"),
     "repeat": (lambda a, b: a * min(int(b), 1000) if b.isascii() and b.isdigit() else None, "{} repeated {} times"),
 }
-TWO_CELLS["count"] = (TWO_CELLS["count"][0], "how often {} contains {}")

@@ -40,8 +40,9 @@ def evaluate(
                 break
             texts.append(text)
         else:
+            idle = float(expression.is_idle(rows[: len(outputs)]))
             texts += [expression.run(row) for row in rows[len(outputs) :]]
-            found.append(atom(expression, tuple(texts)))
+            found.append(atom(expression, tuple(texts), {"idle": idle}))
     return found
 
 

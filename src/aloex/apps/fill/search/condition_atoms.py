@@ -17,9 +17,8 @@ from aloex.apps.fill.expressions.conditions import (
     Larger,
     Not,
     Same,
-    first_number,
 )
-from aloex.apps.fill.expressions.patterns import compiled, spans
+from aloex.apps.fill.expressions.patterns import compiled, first_number, spans
 from aloex.apps.fill.search.costs import Features, cost_of
 
 KINDS = ("number", "word", "upper", "lower", "capitalized", "space", "mark", "decimal", "line")

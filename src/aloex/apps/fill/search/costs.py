@@ -46,6 +46,7 @@ COSTS: dict[str, float] = {
     "constant_marks": 0.1,
     "constant_copied": 1.5,
     "constant_repeated": -0.3,
+    "constant_written": 1.0,
     # rewritten texts
     "replace": 0.9,
     "collapse": 0.3,
@@ -62,6 +63,7 @@ COSTS: dict[str, float] = {
     "count": 1.2,
     "count_plus": 1.0,
     "two_columns": 0.8,
+    "idle": 1.5,
     # numbers
     "number": 0.3,
     "number_k": 0.15,
@@ -78,6 +80,8 @@ COSTS: dict[str, float] = {
     "number_range_upper": 0.1,
     "number_range_offset": 1.0,
     "number_range_closed_above": 0.5,
+    "number_range_pair": -1.5,
+    "number_range_alone": 0.5,
     "number_scale": 0.7,
     "number_factor": 1.3,
     "number_add": 0.8,
@@ -110,6 +114,12 @@ COSTS: dict[str, float] = {
     "date_other_language": 0.2,
     "date_year_first": 0.3,
     "date_open_order": 0.5,
+    "date_decade": 1.0,
+    "date_shared": -0.6,
+    "date_shared_change": -0.5,
+    "date_clock": 2.0,
+    "date_padding": 0.5,
+    "date_back": 0.8,
     # conditions
     "condition": 1.5,
     "if_rare": 2.0,

@@ -12,29 +12,12 @@ from aloex.apps.fill.expressions.date_changes import change_moment, possible_cha
 from aloex.apps.fill.expressions.date_layouts import ORDERS, Moment, find_moments, needs_order
 from aloex.apps.fill.expressions.date_parts import TIMES
 from aloex.apps.fill.expressions.dates import DatePart, read_moment
+from aloex.apps.fill.search.costs import cost_of
 from aloex.apps.fill.search.date_additions import common_additions
 from aloex.apps.fill.search.date_fits import DateFits, Style
 
 MAX_EXPRESSIONS = 200
 MAX_NUMBER = 4  # dates and times of a cell that are looked at
-
-# Beside the cost of a joined part.
-DATE_COSTS = {
-    "date_part": 0.2,
-    "date_number": 0.15,
-    "date_floor": 0.5,
-    "date_ceiling": 0.7,
-    "date_nearest": 0.6,
-    "date_next": 0.6,
-    "date_last": 0.8,
-    "date_add": 1.2,
-    "date_unusual_step": 0.3,
-    "date_sunday_week": 0.2,
-    "date_rare_part": 0.8,
-    "date_other_language": 0.2,
-    "date_year_first": 0.3,
-    "date_open_order": 0.5,
-}
 
 Operation = tuple[str, int, str]
 Texts = list[str]  # one for each example
@@ -72,8 +55,8 @@ def date_expressions(rows: Sequence[Row], outputs: Sequence[str]) -> list[DatePa
 
 
 def date_cost(expression: DatePart) -> float:
-    """The proposed cost of a part, beside that of joining it."""
-    return sum(DATE_COSTS[name] * amount for name, amount in expression.features().items())
+    """The cost of a part, beside that of joining it."""
+    return cost_of(expression.features())
 
 
 def _of_date(

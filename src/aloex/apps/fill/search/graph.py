@@ -6,10 +6,11 @@ same for all rows looked at only the cheapest is kept.
 """
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from aloex.apps.fill.expressions.base import Constant
+from aloex.apps.fill.expressions.patterns import compiled
 from aloex.apps.fill.search.atoms import Atom, atom
 
 MAX_NODES = 2000
@@ -50,7 +51,7 @@ def best_paths(
             to = tuple(p + len(text) for p, text in zip(node, texts, strict=True))
             if to not in paths:
                 continue
-            atoms = [_constant(texts[0], inputs, num_rows)] if is_constant else groups[texts]
+            atoms = [_constant(texts[0], inputs, groups, num_rows)] if is_constant else groups[texts]
             for part in atoms:
                 streams.append(_stream(len(streams), part, paths[to]))
         if streams:
@@ -90,13 +91,17 @@ def _common(texts: list[str]) -> str:
     return first[: min(len(first), len(last)) if number is None else number]
 
 
-def _constant(text: str, inputs: Sequence[str], num_rows: int) -> Atom:
-    """A constant; letters and digits that the inputs of all examples hold cost more."""
+def _constant(
+    text: str, inputs: Sequence[str], groups: Mapping[tuple[str, ...], list[Atom]], num_rows: int
+) -> Atom:
+    """A constant; letters and digits that could have been copied, or computed, cost more."""
+    runs = compiled("alnum").findall(text)
+    written = sum((run,) * len(inputs) in groups for run in runs)
     letters = [char for char in text if char.isalnum()]
     copied = bool(letters) and all(char in x for char in letters for x in inputs)
     repeated = len(letters) * (1 - 1 / len(inputs))  # letters that more examples bear out
-    more = {"constant_copied": float(copied), "constant_repeated": repeated}
-    return atom(Constant(text), (text,) * num_rows, more)
+    more = {"constant_copied": float(copied), "constant_written": float(written)}
+    return atom(Constant(text), (text,) * num_rows, {**more, "constant_repeated": repeated})
 
 
 def _stream(number: int, part: Atom, paths: list[Path]) -> Iterator[Continuation]:

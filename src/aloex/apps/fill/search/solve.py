@@ -9,8 +9,10 @@ from aloex.apps.fill.search.atoms import by_example_texts, evaluate
 from aloex.apps.fill.search.condition_atoms import Test, tests
 from aloex.apps.fill.search.costs import Features, cost_of, total
 from aloex.apps.fill.search.date_atoms import date_expressions
+from aloex.apps.fill.search.dates_in_step import dates_in_step, of_dates
 from aloex.apps.fill.search.graph import best_paths
 from aloex.apps.fill.search.number_atoms import number_expressions
+from aloex.apps.fill.search.ranges_in_step import of_ranges
 from aloex.apps.fill.search.rewrite_atoms import rewrite_atoms
 from aloex.apps.fill.search.text_atoms import text_atoms
 
@@ -40,18 +42,20 @@ def search(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
 
 def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
     """Programs of joined parts."""
-    values = [*number_expressions(rows, outputs), *date_expressions(rows, outputs)]
-    atoms = [*text_atoms(rows, outputs), *rewrite_atoms(rows, outputs)]
-    atoms += evaluate(values, rows, outputs)
-    groups = by_example_texts(atoms, len(outputs))
+    dates = evaluate(date_expressions(rows, outputs), rows, outputs)
+    atoms = [*text_atoms(rows, outputs), *rewrite_atoms(rows, outputs), *dates]
+    atoms += evaluate(number_expressions(rows, outputs), rows, outputs)
     inputs = ["\0".join(row) for row in rows[: len(outputs)]]
-    paths = best_paths(outputs, inputs, groups, len(rows))
-    found = []
-    for path in paths:
-        program = Join(tuple(part.expression for part in path.parts))
-        features = total(part.features for part in path.parts)
-        found.append(Found(path.cost, program, path.texts, features))
-    return found
+    found: dict[tuple[str | None, ...], Found] = {}
+    for pool in (atoms, *dates_in_step(dates)):
+        groups = by_example_texts(pool, len(outputs))
+        for path in best_paths(outputs, inputs, groups, len(rows)):
+            program = Join(tuple(part.expression for part in path.parts))
+            features = total([*(part.features for part in path.parts), of_dates(program), of_ranges(program)])
+            each = Found(cost_of(features), program, path.texts, features)
+            if each.texts not in found or each.cost < found[each.texts].cost:
+                found[each.texts] = each
+    return sorted(found.values(), key=lambda each: each.cost)
 
 
 def switched(rows: Sequence[Row], outputs: Sequence[str], depth: int) -> list[Found]:

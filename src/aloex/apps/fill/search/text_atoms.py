@@ -73,7 +73,8 @@ def text_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
         cased = [Case(form, part) for part in copies for form in FORMS[1:]]
         cased.append(Case("swap", Cell(column)))
         for each in evaluate([*copies, *cased], rows, outputs):
-            found.append(atom(each.expression, each.texts, _context(each, texts, contexts)))
+            more = {**_context(each, texts, contexts), "idle": each.features["idle"]}
+            found.append(atom(each.expression, each.texts, more))
         found += slices(column, texts, outputs, literals, contexts)
     return found
 
@@ -156,8 +157,13 @@ def slices(
                 for text, s, e in zip(texts, gaps[i].tolist(), ends.tolist(), strict=True)
             )
             part = Slice(column, positions[i], last)
-            context = {"new_context": new[0, i] + (0 if length else new[1, j])}
-            found.append(atom(Case(form, part) if form else part, cut, context))
+            more = {"new_context": new[0, i] + (0 if length else new[1, j])}
+            if not form:
+                found.append(atom(part, cut, more))
+                continue
+            plain = (t[s:e] for t, s, e in zip(texts, gaps[i], ends, strict=True))
+            same = all(a == b for a, b in zip(plain, cut[:num_examples], strict=False))
+            found.append(atom(Case(form, part), cut, {**more, "idle": float(same)}))
     return found
 
 
