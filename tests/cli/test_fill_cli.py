@@ -80,6 +80,18 @@ def test_doubtful_rows_are_few_short_and_on_one_line(run, tmp_path):
     assert any(line.startswith("next: write short for ") for line in lines)
 
 
+ENDS = [("a", "a9"), ("b", "b9"), ("c", "")]
+
+
+def test_columns_that_are_not_read_are_told(run, tmp_path):
+    names = ",".join(f"c{i}" for i in range(10))
+    rows = "".join(f"{','.join(f'{k}{i}' for i in range(10))},{end}\n" for k, end in ENDS)
+    (tmp_path / "t.csv").write_text(f"{names},last\n{rows}")
+    _, out, _ = run("fill", "t.csv")
+    assert "2 columns farther from it not read" in out
+    assert "not read" not in run("fill", "t.csv", "--source", "c9")[1]
+
+
 def test_one_row(run, tmp_path):
     (tmp_path / "t.csv").write_text("name,short\nAda King,King\nAl Bo,Bo\nCy Dee,\n")
     _, out, _ = run("fill", "t.csv")

@@ -35,6 +35,7 @@ class Job:
         table: the table.
         target: the column that is filled.
         sources: the columns that are read.
+        num_unread: others with a text in them that are not, since nobody named columns.
         marks: the column of confidence, if there is one.
         outputs: the examples; None for rows that are filled.
         corrected: rows that the user has corrected since the table was last filled.
@@ -44,6 +45,7 @@ class Job:
     table: Table
     target: int
     sources: list[int]
+    num_unread: int
     marks: int | None
     outputs: list[str | None]
     corrected: list[int]
@@ -116,7 +118,7 @@ def fill_table(
     """Fill a column of a table; `target` and `source` are names or numbers of columns."""
     goal = _target(table) if target is None else find_column(target, table.names)
     marks = _marks(table, goal)
-    sources = _sources(table, goal, marks, source)
+    sources, num_unread = _sources(table, goal, marks, source)
     names = [table.names[i] for i in sources]
     rows = list(zip(*(table.column(i) for i in sources), strict=True))
     outputs: list[str | None] = [cell if cell.strip() else None for cell in table.column(goal)]
@@ -125,7 +127,7 @@ def fill_table(
         outputs, corrected = _corrections(rows, outputs, table.column(marks), names)
     _check_examples(table, goal, rows, outputs, may_be_full or marks is not None)
     filled = fill_column(rows, outputs, names)
-    return Job(table, goal, sources, marks, outputs, corrected, filled)
+    return Job(table, goal, sources, num_unread, marks, outputs, corrected, filled)
 
 
 def _target(table: Table) -> int:
@@ -155,19 +157,22 @@ def _marks(table: Table, target: int) -> int | None:
     return last if is_marks else None
 
 
-def _sources(table: Table, target: int, marks: int | None, source: str | None) -> list[int]:
+def _sources(
+    table: Table, target: int, marks: int | None, source: str | None
+) -> tuple[list[int], int]:
+    """The columns to read, and how many more there would be."""
     if source is not None:
         chosen = [find_column(name, table.names) for name in split_names(source)]
         require(len(chosen) > 0, f"--source must name columns such as name,city; got {source!r}")
         name = table.names[target]
         require(target not in chosen, f"--source has the target {name!r} itself; name others")
-        return list(dict.fromkeys(chosen))
+        return list(dict.fromkeys(chosen)), 0
     has_text = [any(cell.strip() for cell in table.column(i)) for i in range(len(table.names))]
     if marks is not None:
         has_text[marks] = False
     found = columns_to_read(target, has_text)
     require(len(found) > 0, f"{table.name} has no other column to read; {listed(table.names)}")
-    return found
+    return found, sum(has_text) - has_text[target] - len(found)
 
 
 def _corrections(

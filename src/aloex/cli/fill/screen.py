@@ -72,6 +72,9 @@ def show(job: "Job", file: TextIO) -> None:
         is_header = job.table.header is not None
         kind, other = ("a header", "--no-header") if is_header else ("data", "--header")
         print(f"         the first row is taken for {kind}; if it is not: {other}", file=file)
+    if job.num_unread:
+        unread = count(job.num_unread, "column")
+        print(f"         {unread} farther from it not read; name others: --source", file=file)
     num_filled = sum(job.texts[i] != "" for i in job.missing)
     print(f"{count(num_filled, 'row')} filled, {len(doubtful):,} in doubt", file=file)
     for i in doubtful[:MAX_ROWS]:
