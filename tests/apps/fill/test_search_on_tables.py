@@ -149,7 +149,14 @@ def test_more_examples_than_are_searched_with_are_all_kept():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"aloex_fill": 1}', '{"aloex_fill": 1, "columns": ["a"], "program": {"op": "os"}}']
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"aloex_fill": 1}',
+        '{"aloex_fill": 1, "columns": ["a"], "program": {"op": "os"}}',
+    ],
 )
 def test_what_is_no_program_is_told(text: str):
     with pytest.raises(InputError, match="program"):

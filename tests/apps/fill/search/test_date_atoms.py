@@ -8,8 +8,8 @@ from aloex.apps.fill.expressions.base import Row
 from aloex.apps.fill.expressions.date_layouts import Moment, find_moments
 from aloex.apps.fill.expressions.date_parts import PARTS
 from aloex.apps.fill.expressions.dates import DatePart
-from aloex.apps.fill.search.date_additions import common_additions
 from aloex.apps.fill.search.costs import COSTS
+from aloex.apps.fill.search.date_additions import common_additions
 from aloex.apps.fill.search.date_atoms import (
     MAX_EXPRESSIONS,
     date_cost,

@@ -1,6 +1,6 @@
 """The graph over the outputs, against all ways to cut them in pieces."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -39,7 +39,7 @@ def all_programs(outputs: list[str], atoms: list[Atom]) -> dict[tuple[str | None
             choices.append(own)
         for program in product(*choices):
             kinds = [isinstance(part.expression, Constant) for part in program]
-            if any(a and b for a, b in zip(kinds, kinds[1:], strict=False)):
+            if any(a and b for a, b in pairwise(kinds)):
                 continue
             columns = zip(*(part.texts for part in program), strict=True)
             texts = tuple(None if None in row else "".join(row) for row in columns)  # pyright: ignore
@@ -50,8 +50,8 @@ def all_programs(outputs: list[str], atoms: list[Atom]) -> dict[tuple[str | None
 
 def constant(text: str, inputs: list[str], atoms: list[Atom]) -> Atom:
     """What the graph thinks of a constant, from a graph that has nothing else."""
-    groups = {key: own for key, own in by_example_texts(atoms, len(inputs)).items()}
-    paths = best_paths([text] * len(inputs), inputs, {k: v for k, v in groups.items() if k}, 3)
+    groups = by_example_texts(atoms, len(inputs))
+    paths = best_paths([text] * len(inputs), inputs, groups, 3)
     only = [p for p in paths if all(isinstance(a.expression, Constant) for a in p.parts)]
     return only[0].parts[0] if only else atom(Constant(text), (text,) * 3)
 

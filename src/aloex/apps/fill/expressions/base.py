@@ -59,7 +59,11 @@ class Constant(Expression):
 
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.text)
-        return {"constant": 1, "constant_letters": letters, "constant_marks": len(self.text) - letters}
+        return {
+            "constant": 1.0,
+            "constant_letters": float(letters),
+            "constant_marks": float(len(self.text) - letters),
+        }
 
     def explain(self, columns: Sequence[str]) -> str:
         return f'the text "{self.text}"'

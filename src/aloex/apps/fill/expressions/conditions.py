@@ -16,7 +16,7 @@ class Condition:
         raise NotImplementedError
 
     def features(self) -> dict[str, float]:
-        return {"condition": 1, f"if_{type(self).__name__.lower()}": 1}
+        return {"condition": 1.0, f"if_{type(self).__name__.lower()}": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         raise NotImplementedError
@@ -72,7 +72,7 @@ class Contains(Condition):
         return cell.endswith(self.text) if self.where == "end" else self.text in cell
 
     def features(self) -> dict[str, float]:
-        return {**super().features(), f"if_contains_{self.where}": 1}
+        return {**super().features(), f"if_contains_{self.where}": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         verb = {"anywhere": "contains", "start": "starts with", "end": "ends with"}[self.where]
@@ -91,7 +91,7 @@ class Has(Condition):
         return len(spans(self.pattern, row[self.column])) >= self.least
 
     def features(self) -> dict[str, float]:
-        return {**super().features(), "if_least": self.least - 1}
+        return {**super().features(), "if_least": self.least - 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         if self.least == 1:
@@ -198,7 +198,7 @@ class Not(Condition):
         return not self.condition.holds(row)
 
     def features(self) -> dict[str, float]:
-        return {**self.condition.features(), "if_not": 1}
+        return {**self.condition.features(), "if_not": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         return f"not ({self.condition.explain(columns)})"

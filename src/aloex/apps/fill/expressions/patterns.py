@@ -6,8 +6,11 @@ include the marks that combine with them, so that words of Indic scripts are who
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 LAST = 0x1FFFF  # no character behind it has a case or combines, but for selectors of variants
@@ -23,9 +26,7 @@ def _char_class(belongs: Callable[[str], bool]) -> str:
             else:
                 ranges.append([code, code])
     escaped = lambda code: re.escape(chr(code))
-    return "".join(
-        escaped(a) if a == b else f"{escaped(a)}-{escaped(b)}" for a, b in ranges
-    )
+    return "".join(escaped(a) if a == b else f"{escaped(a)}-{escaped(b)}" for a, b in ranges)
 
 
 @cache
@@ -44,7 +45,7 @@ def _marks() -> str:
 
 
 def _letters() -> str:
-    return rf"(?:[^\W\d_]|[{_marks()}])+"
+    return rf"(?:[^\W\d_]+|[{_marks()}]+)+"
 
 
 # Name -> (a function that makes the regular expression, one match in words, several in words).
@@ -53,7 +54,7 @@ PATTERNS = {
     "name": (lambda: rf"{_letters()}(?:['’.-]{_letters()})*", "name", "names"),
     "number": (lambda: r"\d+", "number", "numbers"),
     "decimal": (lambda: r"\d+(?:[.,]\d+)*", "decimal number", "decimal numbers"),
-    "alnum": (lambda: rf"(?:[^\W_]|[{_marks()}])+", "word or number", "words and numbers"),
+    "alnum": (lambda: rf"(?:[^\W_]+|[{_marks()}]+)+", "word or number", "words and numbers"),
     "capitalized": (
         lambda: rf"[{_upper()}](?:[{_lower()}]|[{_marks()}])+",
         "capitalized word",
@@ -81,6 +82,22 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def spans(pattern: str, text: str) -> tuple[tuple[int, int], ...]:
     """Start and end of every match, from the left."""
     return tuple(match.span() for match in compiled(pattern).finditer(text))
+
+
+def nth_span(pattern: str, text: str, k: int) -> tuple[int, int] | None:
+    """Start and end of the k-th match, from 1, or from -1 at the end."""
+    if k < 0:
+        return nth(spans(pattern, text), k)
+    for number, match in enumerate(compiled(pattern).finditer(text), 1):
+        if number == k:
+            return match.span()
+    return None
+
+
+def nth(items: Sequence[Item], k: int) -> Item | None:
+    """The k-th item from 1, or from -1 at the end; None where there is none."""
+    i = k - 1 if k > 0 else len(items) + k
+    return items[i] if 0 <= i < len(items) else None
 
 
 def in_words(pattern: str, plural: bool = False) -> str:

@@ -14,8 +14,13 @@ class Join(Expression):
     parts: tuple[Expression, ...]
 
     def run(self, row: Row) -> str | None:
-        texts = [part.run(row) for part in self.parts]
-        return None if any(text is None for text in texts) else "".join(texts)  # pyright: ignore
+        texts = []
+        for part in self.parts:
+            text = part.run(row)
+            if text is None:
+                return None
+            texts.append(text)
+        return "".join(texts)
 
     def features(self) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -47,7 +52,7 @@ class Switch(Expression):
         return self.programs[-1].run(row)
 
     def features(self) -> dict[str, float]:
-        found: dict[str, float] = {"branches": len(self.programs)}
+        found: dict[str, float] = {"branches": float(len(self.programs))}
         for part in (*self.conditions, *self.programs):
             for name, amount in part.features().items():
                 found[name] = found.get(name, 0) + amount
@@ -70,7 +75,7 @@ class Lookup(Expression):
         return dict(self.table).get(row[self.column])
 
     def features(self) -> dict[str, float]:
-        return {"lookup": 1}
+        return {"lookup": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         pairs = ", ".join(f'"{x}" is "{y}"' for x, y in self.table)

@@ -27,7 +27,7 @@ class ReplaceAll(Expression):
 
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.text)
-        return {**self.part.features(), "replace": 1, "constant_letters": letters / 2}
+        return {**self.part.features(), "replace": 1.0, "constant_letters": letters / 2}
 
     def explain(self, columns: Sequence[str]) -> str:
         what, where = in_words(self.pattern, plural=True), self.part.explain(columns)
@@ -49,7 +49,7 @@ class ReplaceByColumn(Expression):
 
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.text)
-        return {"cell": 1, "replace": 1, "two_columns": 1, "constant_letters": letters / 2}
+        return {"cell": 1.0, "replace": 1.0, "two_columns": 1.0, "constant_letters": letters / 2}
 
     def explain(self, columns: Sequence[str]) -> str:
         return f'{columns[self.column]} with "{self.text}" replaced by {columns[self.other]}'
@@ -66,7 +66,7 @@ class Collapse(Expression):
         return None if text is None else " ".join(text.split())
 
     def features(self) -> dict[str, float]:
-        return {**self.part.features(), "collapse": 1}
+        return {**self.part.features(), "collapse": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         return f"{self.part.explain(columns)} with single spaces"
@@ -88,7 +88,7 @@ class Strip(Expression):
         return strip(self.chars or None)
 
     def features(self) -> dict[str, float]:
-        return {**self.part.features(), "strip": 1, "strip_chars": float(bool(self.chars))}
+        return {**self.part.features(), "strip": 1.0, "strip_chars": float(bool(self.chars))}
 
     def explain(self, columns: Sequence[str]) -> str:
         what = f'"{self.chars}"' if self.chars else "spaces"
@@ -112,7 +112,7 @@ class Pad(Expression):
         return text.rjust(self.width, self.fill) if self.left else text.ljust(self.width, self.fill)
 
     def features(self) -> dict[str, float]:
-        return {**self.part.features(), "pad": 1}
+        return {**self.part.features(), "pad": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         side = "left" if self.left else "right"
@@ -135,7 +135,7 @@ class Truncate(Expression):
         return text[: self.width] + self.ending
 
     def features(self) -> dict[str, float]:
-        return {**self.part.features(), "truncate": 1}
+        return {**self.part.features(), "truncate": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         what = self.part.explain(columns)
@@ -177,8 +177,8 @@ class EveryMatch(Expression):
 
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.separator + self.after)
-        found = {**self.part.features(), "every": 1, "constant_letters": letters}
-        found |= {f"every_{self.keep}": 1, "order": float(bool(self.order))}
+        found = {**self.part.features(), "every": 1.0, "constant_letters": float(letters)}
+        found |= {f"every_{self.keep}": 1.0, "order": float(bool(self.order))}
         found |= {"every_after": float(bool(self.after)), "case": float(bool(self.form))}
         return found
 
@@ -227,10 +227,10 @@ class EverySplit(Expression):
         letters = sum(char.isalnum() for char in self.separator)
         return {
             **self.part.features(),
-            "every": 1,
+            "every": 1.0,
             "order": float(bool(self.order)),
             "case": float(bool(self.form)),
-            "constant_letters": letters,
+            "constant_letters": float(letters),
         }
 
     def explain(self, columns: Sequence[str]) -> str:
@@ -253,7 +253,7 @@ class JoinColumns(Expression):
 
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.separator)
-        return {"join": 1, "order": float(bool(self.order)), "constant_letters": letters}
+        return {"join": 1.0, "order": float(bool(self.order)), "constant_letters": float(letters)}
 
     def explain(self, columns: Sequence[str]) -> str:
         names = ", ".join(columns[column] for column in self.columns)
@@ -275,7 +275,7 @@ class Count(Expression):
         return str(number + self.plus)
 
     def features(self) -> dict[str, float]:
-        return {"count": 1, "count_plus": float(self.plus != 0)}
+        return {"count": 1.0, "count_plus": float(self.plus != 0)}
 
     def explain(self, columns: Sequence[str]) -> str:
         what = in_words(self.pattern, plural=True) if self.pattern else "characters"
@@ -295,7 +295,7 @@ class TwoCells(Expression):
         return TWO_CELLS[self.how][0](row[self.column], row[self.other])
 
     def features(self) -> dict[str, float]:
-        return {"two_columns": 1, f"two_{self.how}": 1}
+        return {"two_columns": 1.0, f"two_{self.how}": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         one, other = columns[self.column], columns[self.other]
@@ -319,7 +319,10 @@ def _pad_to(text: str, width: str, fill: str = " ") -> str | None:
 
 TWO_CELLS = {
     "common_prefix": (_common_prefix, "the common start of {} and {}"),
-    "common_suffix": (lambda a, b: _common_prefix(a[::-1], b[::-1])[::-1], "the common end of {} and {}"),
+    "common_suffix": (
+        lambda a, b: _common_prefix(a[::-1], b[::-1])[::-1],
+        "the common end of {} and {}",
+    ),
     "without_prefix": (
         lambda a, b: a[len(b) :] if a.startswith(b) else None,
         "{} without {} at its start",
@@ -336,5 +339,8 @@ TWO_CELLS = {
     "first_filled": (lambda a, b: a if a.strip() else b, "{}, or {} where it is empty"),
     "count": (lambda a, b: str(a.count(b)) if b else None, "how often {} contains {}"),
     "pad": (_pad_to, "{} filled up with spaces to the width in {}"),
-    "repeat": (lambda a, b: a * min(int(b), 1000) if b.isascii() and b.isdigit() else None, "{} repeated {} times"),
+    "repeat": (
+        lambda a, b: a * min(int(b), 1000) if b.isascii() and b.isdigit() else None,
+        "{} repeated {} times",
+    ),
 }

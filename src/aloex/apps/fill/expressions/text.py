@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from aloex.apps.fill.expressions.base import Expression, Row
-from aloex.apps.fill.expressions.patterns import in_words, ordinal, spans
+from aloex.apps.fill.expressions.patterns import in_words, nth, nth_span, ordinal
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Cell(Expression):
         return row[self.column]
 
     def features(self) -> dict[str, float]:
-        return {"cell": 1}
+        return {"cell": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         return columns[self.column]
@@ -40,12 +40,16 @@ class Match(Expression):
 
     def span(self, text: str) -> tuple[int, int] | None:
         """Where the match is."""
-        return nth(spans(self.pattern, text), self.k)
+        return nth_span(self.pattern, text, self.k)
 
     def features(self) -> dict[str, float]:
-        found = {"match": 1, f"match_{self.pattern}": 1, **far(self.k)}
+        found = {"match": 1.0, f"match_{self.pattern}": 1.0, **far(self.k)}
         if self.keep:
-            found |= {"keep": 1, "keep_more": abs(self.keep) - 1, "keep_last": self.keep < 0}
+            found |= {
+                "keep": 1.0,
+                "keep_more": abs(self.keep) - 1.0,
+                "keep_last": float(self.keep < 0),
+            }
         return found
 
     def explain(self, columns: Sequence[str]) -> str:
@@ -79,7 +83,7 @@ class Split(Expression):
         return start, start + len(part)
 
     def features(self) -> dict[str, float]:
-        return {"split": 1, **far(self.k)}
+        return {"split": 1.0, **far(self.k)}
 
     def explain(self, columns: Sequence[str]) -> str:
         return f'the {ordinal(self.k)} part of {columns[self.column]} cut at "{self.separator}"'
@@ -106,7 +110,7 @@ class Position:
         if not self.pattern:
             gap = self.k if self.k >= 0 else len(text) + self.k + 1
         else:
-            found = nth(spans(self.pattern, text), self.k)
+            found = nth_span(self.pattern, text, self.k)
             if found is None:
                 return None
             gap = found[self.at_end] + self.offset
@@ -115,11 +119,11 @@ class Position:
     def features(self) -> dict[str, float]:
         if not self.pattern:
             number = self.k if self.k >= 0 else -self.k - 1
-            return {"counted": 1, "counted_far": number} if number else {"edge": 1}
+            return {"counted": 1.0, "counted_far": float(number)} if number else {"edge": 1.0}
         kind = "literal" if self.pattern.startswith("=") else "pattern"
-        found = {f"at_{kind}": 1, **far(self.k)}
+        found = {f"at_{kind}": 1.0, **far(self.k)}
         if self.offset:
-            found |= {"offset": 1, "offset_far": abs(self.offset) - 1}
+            found |= {"offset": 1.0, "offset_far": abs(self.offset) - 1.0}
         return found
 
     def explain(self) -> str:
@@ -158,7 +162,7 @@ class Slice(Expression):
         return text[start:end]
 
     def features(self) -> dict[str, float]:
-        found: dict[str, float] = {"slice": 1}
+        found: dict[str, float] = {"slice": 1.0}
         for position in (self.start, self.end):
             for name, amount in position.features().items():
                 found[name] = found.get(name, 0) + amount
@@ -200,20 +204,14 @@ class Case(Expression):
         return None if text is None else CASES[self.form][0](text)
 
     def features(self) -> dict[str, float]:
-        return {**self.part.features(), "case": 1, f"case_{self.form}": 1}
+        return {**self.part.features(), "case": 1.0, f"case_{self.form}": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
         return f"{self.part.explain(columns)} {CASES[self.form][1]}"
 
 
-def nth(items: Sequence, k: int):
-    """The k-th item from 1, or from -1 at the end; None where there is none."""
-    i = k - 1 if k > 0 else len(items) + k
-    return items[i] if 0 <= i < len(items) else None
-
-
 def piece(text: str, keep: int) -> str | None:
-    """The first characters, or the last ones if `keep` is negative; None if there are not enough."""
+    """The first characters, or the last ones if `keep` is negative; None if there are too few."""
     if abs(keep) > len(text):
         return None
     return text[:keep] if keep > 0 else text[keep:] if keep < 0 else text
@@ -221,4 +219,4 @@ def piece(text: str, keep: int) -> str | None:
 
 def far(k: int) -> dict[str, float]:
     """How far from its end of the cell the k-th thing is; counting from the right costs a bit."""
-    return {"k": abs(k) - 1} if k > 0 else {"from_right": 1, "k_from_right": -k - 1}
+    return {"k": k - 1.0} if k > 0 else {"from_right": 1.0, "k_from_right": -k - 1.0}

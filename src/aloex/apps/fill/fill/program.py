@@ -1,7 +1,6 @@
 """A program that a user can keep: run it, read it, store it."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +24,11 @@ class Program:
     columns: tuple[str, ...]
 
     def run(self, row: Row | str) -> str | None:
-        """The text for a row (a single cell may be given as it is); None where it does not apply."""
+        """The text for a row, or for a single cell; None where the program does not apply."""
         cells = (row,) if isinstance(row, str) else tuple(row)
         require(
             len(cells) == len(self.columns),
-            f"this program reads {len(self.columns)} cells ({', '.join(self.columns)}), got {cells!r}",
+            f"this program reads {len(self.columns)} cells: {', '.join(self.columns)}; got {cells}",
         )
         return self.expression.run(cells)
 
@@ -68,8 +67,3 @@ class Program:
 
     def __str__(self) -> str:
         return self.explain()
-
-
-def keep_columns(expression: Expression, columns: Sequence[str]) -> Program:
-    """A program with the names of its columns."""
-    return Program(expression, tuple(columns))

@@ -21,7 +21,9 @@ class Atom(NamedTuple):
     features: Features
 
 
-def atom(expression: Expression, texts: tuple[str | None, ...], more: Features | None = None) -> Atom:
+def atom(
+    expression: Expression, texts: tuple[str | None, ...], more: Features | None = None
+) -> Atom:
     """An expression as a part of a program; `more` are features that the rows give it."""
     features = {"part": 1.0, **expression.features(), **(more or {})}
     return Atom(cost_of(features), expression, texts, features)

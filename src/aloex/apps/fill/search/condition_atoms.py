@@ -1,7 +1,7 @@
 """Conditions that tell some examples from the others."""
 
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 from aloex.apps.fill.expressions.base import Row
@@ -87,7 +87,7 @@ def _of_cells(column: int, cells: Sequence[str]) -> Iterator[Condition]:
         counts = sorted({len(spans(kind, cell)) for cell in cells})
         yield from (Has(column, kind, least) for least in counts if least > 0)
     numbers = sorted({n for cell in cells if (n := first_number(cell)) is not None})
-    for low, high in zip(numbers, numbers[1:], strict=False):
+    for low, high in pairwise(numbers):
         yield from (AtLeast(column, t) for t in _between(low, high))
     lengths = sorted({len(cell) for cell in cells})
     for high in lengths[1:]:

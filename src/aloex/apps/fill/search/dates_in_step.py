@@ -6,6 +6,7 @@ make a graph of their own; a range has two ends, such as an hour and the end of 
 """
 
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
 
 from aloex.apps.fill.expressions.dates import DatePart
 from aloex.apps.fill.expressions.programs import Join
@@ -52,7 +53,7 @@ def of_dates(program: Join) -> Features:
     return {
         "date_shared": float(len(sources) - len(set(sources))),
         "date_shared_change": float(len(changed) - len(set(changed))),
-        "date_clock": float(bool(halves and hours24 or hours12 and not halves)),
+        "date_clock": float(bool((halves and hours24) or (hours12 and not halves))),
         "date_padding": float(bool(kinds & PADDED and kinds & PLAIN)),
         "date_back": float(_returns([part.source for part in parts])),
     }
@@ -60,7 +61,7 @@ def of_dates(program: Join) -> Features:
 
 def _returns(sources: Sequence[Hashable]) -> int:
     """How often a date is come back to after another one was written."""
-    changes = sum(a != b for a, b in zip(sources, sources[1:], strict=False))
+    changes = sum(a != b for a, b in pairwise(sources))
     return changes - (len(set(sources)) - 1)
 
 

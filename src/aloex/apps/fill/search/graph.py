@@ -32,7 +32,10 @@ Continuation = tuple[float, int, int, Atom, Path]
 
 
 def best_paths(
-    outputs: Sequence[str], inputs: Sequence[str], groups: dict[tuple[str, ...], list[Atom]], num_rows: int
+    outputs: Sequence[str],
+    inputs: Sequence[str],
+    groups: dict[tuple[str, ...], list[Atom]],
+    num_rows: int,
 ) -> list[Path]:
     """The best programs, each with another behaviour; the cheapest first.
 
@@ -51,7 +54,9 @@ def best_paths(
             to = tuple(p + len(text) for p, text in zip(node, texts, strict=True))
             if to not in paths:
                 continue
-            atoms = [_constant(texts[0], inputs, groups, num_rows)] if is_constant else groups[texts]
+            atoms = (
+                [_constant(texts[0], inputs, groups, num_rows)] if is_constant else groups[texts]
+            )
             for part in atoms:
                 streams.append(_stream(len(streams), part, paths[to]))
         if streams:

@@ -79,7 +79,9 @@ def _rewritten(
     x, y = pairs[0]
     marks = sorted({char for char in x if not char.isalnum()})[:10]
     for pattern in [*REPLACED, *("=" + mark for mark in marks)]:
-        if not compiled(pattern).search(x) and all(not compiled(pattern).search(a) for a, _ in pairs):
+        if not compiled(pattern).search(x) and all(
+            not compiled(pattern).search(a) for a, _ in pairs
+        ):
             continue
         for text in dict.fromkeys(["", *seams, *_replacements(pattern, pairs)]):
             yield ReplaceAll(base, pattern, text)
@@ -187,8 +189,7 @@ def _placeholders(cell: str, other: str, output: str) -> Iterator[str]:
         if match.start() <= start < match.end():
             yield match.group()
             yield match.group().rstrip(".,;:!?'s")
-    for char_run in compiled("word").findall(cell)[:12]:
-        yield char_run
+    yield from compiled("word").findall(cell)[:12]
     for left, right in ("<>", "{}", "[]", "()", "%%", "$$"):
         i, j = cell.find(left), cell.find(right, cell.find(left) + 1)
         if 0 <= i < j:

@@ -1,4 +1,4 @@
-"""Programs that fit the examples: joined parts, then cases by a condition, then memorised tables."""
+"""Programs that fit the examples: joined parts, cases by a condition, or memorised tables."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -51,7 +51,9 @@ def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
         groups = by_example_texts(pool, len(outputs))
         for path in best_paths(outputs, inputs, groups, len(rows)):
             program = Join(tuple(part.expression for part in path.parts))
-            features = total([*(part.features for part in path.parts), of_dates(program), of_ranges(program)])
+            features = total(
+                [*(part.features for part in path.parts), of_dates(program), of_ranges(program)]
+            )
             each = Found(cost_of(features), program, path.texts, features)
             if each.texts not in found or each.cost < found[each.texts].cost:
                 found[each.texts] = each

@@ -15,7 +15,17 @@ from aloex.apps.fill.expressions.text import CASES, Case, Cell, Match, Position,
 from aloex.apps.fill.search.atoms import Atom, atom, evaluate
 from aloex.apps.fill.search.costs import COSTS, Features, cost_of
 
-MATCHED = ("word", "name", "number", "decimal", "alnum", "capitalized", "upper", "lower", "nonspace")
+MATCHED = (
+    "word",
+    "name",
+    "number",
+    "decimal",
+    "alnum",
+    "capitalized",
+    "upper",
+    "lower",
+    "nonspace",
+)
 BOUNDARIES = ("word", "number", "alnum", "capitalized", "upper", "lower", "space", "nonspace")
 WITH_OFFSETS = ("word", "number", "alnum", "nonspace")
 WITH_PIECES = ("word", "number", "nonspace")
@@ -25,7 +35,9 @@ MAX_K = 8  # matches counted from the left; half as many from the right
 MAX_OFFSET = 4  # characters inside a match
 MAX_LENGTH = 12  # characters of a slice of fixed length
 MAX_COUNTED = 12  # characters counted from the start and the end of a cell
-MAX_CELL = 400  # characters of a cell that is sliced; of longer ones only matches and parts are used
+MAX_CELL = (
+    400  # characters of a cell that is sliced; of longer ones only matches and parts are used
+)
 MAX_POSITIONS = 400
 PER_SPAN = 8  # slices kept with the same spans in all examples
 COMMON_WORDS = 6
@@ -227,7 +239,9 @@ def _pairs(
     rows, columns = np.nonzero(fits)
     i, j = starts[rows], ends[columns]
     number = dict.fromkeys(zip(map(bytes, gaps[i]), map(bytes, gaps[j]), strict=True), 0)
-    for a, b in sorted(zip(i.tolist(), j.tolist(), strict=True), key=lambda p: costs[0, p[0]] + costs[1, p[1]]):
+    for a, b in sorted(
+        zip(i.tolist(), j.tolist(), strict=True), key=lambda p: costs[0, p[0]] + costs[1, p[1]]
+    ):
         span = bytes(gaps[a]), bytes(gaps[b])
         number[span] += 1
         if number[span] <= PER_SPAN:
@@ -237,7 +251,9 @@ def _pairs(
             continue  # counted positions have such ends among themselves
         for length in range(1, MAX_LENGTH + 1):
             stops = gaps[a] + length
-            if any(e >= len(w) or not w[s, e] for w, s, e in zip(written, gaps[a], stops, strict=True)):
+            if any(
+                e >= len(w) or not w[s, e] for w, s, e in zip(written, gaps[a], stops, strict=True)
+            ):
                 break
             yield a, a, length
 

@@ -55,18 +55,28 @@ def ranked(found: Sequence[Found], rows: Sequence[Row], num_examples: int) -> li
     """The programs by their probability."""
     if not found:
         return []
-    others = [
-        i
-        for i, row in enumerate(rows)
-        if i >= num_examples and not all(cell.strip().casefold() in MISSING for cell in row)
-    ]
-    shapes = {shape(text) for text in found[0].texts[:num_examples] if text is not None}
-    scores = [-f.cost - cost_of(on_other_rows([f.texts[i] for i in others], shapes)) for f in found]
+    rows_say = features_on_rows(found, rows, num_examples)
+    scores = [-f.cost - cost_of(more) for f, more in zip(found, rows_say, strict=True)]
     top = max(scores)
     weights = [math.exp(score - top) for score in scores]
     total = sum(weights)
     pairs = sorted(zip(weights, range(len(found)), strict=True), key=lambda p: (-p[0], p[1]))
     return [Candidate(w / total, found[i].program, found[i].texts) for w, i in pairs]
+
+
+def features_on_rows(
+    found: Sequence[Found], rows: Sequence[Row], num_examples: int
+) -> list[Features]:
+    """What rows without an example say of each program; empty rows say nothing."""
+    others = [
+        i
+        for i, row in enumerate(rows)
+        if i >= num_examples and not all(cell.strip().casefold() in MISSING for cell in row)
+    ]
+    shapes = {
+        shape(text) for each in found[:1] for text in each.texts[:num_examples] if text is not None
+    }
+    return [on_other_rows([each.texts[i] for i in others], shapes) for each in found]
 
 
 def on_other_rows(texts: Sequence[str | None], shapes: set[str]) -> Features:
