@@ -84,6 +84,14 @@ def test_log_z_is_told_for_each_model(tmp_path, monkeypatch):
     assert done.output.count("log Z = 1.500000") == done.output.count("no log Z") == 1
 
 
+def test_a_checkpoint_is_no_model(tmp_path):
+    model, part = tmp_path / "moons-0.safetensors", tmp_path / "run/checkpoints/4/p.safetensors"
+    part.parent.mkdir(parents=True)
+    for file in (model, part):
+        file.touch()
+    assert synthetic.models_in([tmp_path]) == synthetic.models_in([model]) == [model]
+
+
 def test_a_folder_without_models_is_told(tmp_path):
     with pytest.raises(Exception, match="there are no models in"):
         synthetic.models_in([tmp_path])

@@ -97,13 +97,12 @@ def changes_of(steps: int | None) -> dict[str, Any]:
     return {} if steps is None else {"num_steps": steps}
 
 
-def models_in(places: list[Path]) -> list[Path]:
-    """The model files named, and those in the folders named."""
-    found = [
-        path
-        for place in places
-        for path in (sorted(place.rglob("*.safetensors")) if place.is_dir() else [place])
-    ]
-    names = ", ".join(map(str, places))
+def models_in(paths: list[Path]) -> list[Path]:
+    """The model files named, and those in the folders named; parts of checkpoints are none."""
+    found: list[Path] = []
+    for path in paths:
+        inside = sorted(path.rglob("*.safetensors")) if path.is_dir() else [path]
+        found += [file for file in inside if "checkpoints" not in file.relative_to(path).parts]
+    names = ", ".join(map(str, paths))
     require(len(found) > 0, f"there are no models in {names}; train one: aloex synthetic train")
     return found
