@@ -77,6 +77,13 @@ def test_a_plain_install_is_small_and_has_no_jax(installed):
     done(installed / "bin" / "python", "-c", program, cwd=installed)
 
 
+def test_sizes_in_the_documentation_are_those_tested_here():
+    text = lambda name: " ".join((ROOT / name).read_text().split())
+    for name in ("README.md", "CHANGELOG.md", "docs/architecture.md"):
+        assert f"under {MAX_INSTALLED // 10**6} MB" in text(name)
+    assert f"below {MAX_WHEEL // 10**6} MB" in text("CHANGELOG.md")
+
+
 def test_it_fills_a_table(installed, tmp_path):
     (tmp_path / "names.csv").write_text(TABLE)
     done(installed / "bin" / "aloex", "fill", "names.csv", "--out", "filled.csv", cwd=tmp_path)
