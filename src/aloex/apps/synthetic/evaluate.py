@@ -256,7 +256,7 @@ def _map(f, x: UInt[Array, " n"]) -> Float[Array, " n"]:
 
 @eqx.filter_jit
 def _log_q(q, x: UInt[Array, " n"]) -> Float[Array, " n"]:
-    """log q of packed states; of a VAE a lower bound, tight to some 0.01 nats."""
+    """log q of packed states; of a VAE a lower bound (IWAE)."""
     if not hasattr(q, "elbo"):
         return jax.lax.map(lambda packed: q.log_prob(unpack(packed)), x, batch_size=512)
     keys = jax.random.split(jax.random.key(2**31 + 6), x.shape[0])

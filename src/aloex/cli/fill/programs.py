@@ -138,7 +138,7 @@ def train_energy(
     seconds: Seconds = None,
     jobs: Annotated[int, typer.Option(help="Processes that draw negatives.")] = 1,
 ) -> None:
-    """Learn to rank the programs that fit some examples; a CPU will do, in about 20 minutes."""
+    """Learn to rank the programs that fit some examples; a CPU will do."""
     options = {**locals()}
     numbers = {"--steps": num_steps, "--batch": batch_size, "--negatives": num_neg, "--jobs": jobs}
     for name, number in numbers.items():
