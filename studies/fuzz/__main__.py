@@ -8,7 +8,7 @@ import typer
 
 from aloex.base.errors import InputError
 from aloex.cli.options import listed, whole_or_share
-from studies.command import command_line, run
+from studies.command import command_line, run_app
 
 app = command_line("Which mutants cover most? Methods, libFuzzer and AFL++ on the same targets.")
 
@@ -106,4 +106,4 @@ def page(
 
 
 if __name__ == "__main__":
-    run(app)
+    run_app(app)

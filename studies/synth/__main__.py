@@ -11,7 +11,7 @@ import typer
 
 from aloex.base.errors import require
 from aloex.cli.options import listed
-from studies.command import command_line, run
+from studies.command import command_line, run_app
 
 KEYS = ("set", "model", "public_examples")
 Raters = dict[str, Callable[[int], dict]]  # by the model's name; from the public examples to a row
@@ -153,4 +153,4 @@ def page(
 
 
 if __name__ == "__main__":
-    run(app)
+    run_app(app)

@@ -25,7 +25,7 @@ NUM_RANKED = 10
 NUM_VOTES = 100
 MAX_OUTPUT = 50  # characters, of all tasks
 Inputs = Sequence[str]  # those to be filled, for models that may know them
-Ranked = list[tuple[float, Program]]  # with the probability to be right, NaN where not told
+Ranked = list[tuple[float, Program]]  # with the probability to be right, NaN where unknown
 
 
 class Ranker(NamedTuple):
@@ -102,8 +102,8 @@ def evaluate(tasks: Sequence[Task], model: str, num_public: int, jobs: int = 1) 
         "ms_median": float(np.median(ms)),
         "ms_99": float(np.quantile(ms, 0.99)),
     }
-    told = not np.isnan(columns["expected"]).any()
-    return row | ({"expected": share("expected")} if told else {})
+    has_expected = not np.isnan(columns["expected"]).any()
+    return row | ({"expected": share("expected")} if has_expected else {})
 
 
 def _rate(model: str, num_public: int, task: Task) -> Rated:

@@ -8,7 +8,7 @@ import typer
 from aloex.base.errors import require
 from aloex.cli.choices import PresetName
 from aloex.cli.synthetic import Data, Preset, Steps, changes_of, models_in, names_of
-from studies.command import command_line, run
+from studies.command import command_line, run_app
 
 app = command_line("The synthetic study: every method on seven pictures in the plane.")
 
@@ -154,4 +154,4 @@ def pair_of(name: str) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    run(app)
+    run_app(app)

@@ -21,7 +21,7 @@ def test_statistics_of_tasks():
 
 def test_the_pages_show_the_committed_results(tmp_path):
     page = tmp_path / "page.md"
-    main = "from studies.synth.__main__ import app, run; run(app)"
+    main = "from studies.synth.__main__ import app, run_app; run_app(app)"
     done = python(main, "page", "--out", str(page), cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert (ROOT / "docs/synth_tasks.md").read_text() == page.read_text()

@@ -34,8 +34,8 @@ def explain_os_error(error: OSError, path: str | os.PathLike | None = None) -> s
     """One line: what went wrong, with which path, how to fix it."""
     where = path if path is not None else error.filename
     what = error.strerror or str(error)
-    told = what if where is None else f"{os.fspath(where)}: {what}"
-    return f"{told}; {ADVICE.get(error.errno or 0, 'check the path and the disk')}"
+    message = what if where is None else f"{os.fspath(where)}: {what}"
+    return f"{message}; {ADVICE.get(error.errno or 0, 'check the path and the disk')}"
 
 
 @contextmanager

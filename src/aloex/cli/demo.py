@@ -20,6 +20,8 @@ def demo(
 
     Called again with the same options, it goes on with the run in --out.
     """
-    from aloex.apps.synthetic.demo import run  # matplotlib loads slowly: only for those who plot
+    from aloex.apps.synthetic.demo import (
+        make_demo,  # matplotlib loads slowly: only for those who plot
+    )
 
-    print(f"report: {run(out, data=data.value, num_steps=steps, seed=seed)}")
+    print(f"report: {make_demo(out, data=data.value, num_steps=steps, seed=seed)}")

@@ -33,10 +33,10 @@ app.add_typer(programs.app, name="programs")
 
 def main() -> None:
     """The `aloex` command."""
-    run(app)
+    run_app(app)
 
 
-def run(app: typer.Typer) -> None:
+def run_app(app: typer.Typer) -> None:
     """Run a command. A user's mistake is one line and exit status 2.
 
     What a signal stopped exits as if the signal had ended it: 130 for SIGINT, 143 for SIGTERM.

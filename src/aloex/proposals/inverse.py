@@ -110,8 +110,8 @@ class Inverse(eqx.Module):
             backwards, log_walks = jax.vmap(lambda k: self._editor_walk(k, x, z))(keys)
             log_walk = log_walks[walk, num_edits]
         # x_i is i steps from the walk's far end; after x_t comes padding, which is x again.
-        place = jnp.maximum(num_edits[:, None] - jnp.arange(self.max_edits + 1), 0)
-        states = backwards[walk[:, None], place]
+        step = jnp.maximum(num_edits[:, None] - jnp.arange(self.max_edits + 1), 0)
+        states = backwards[walk[:, None], step]
         return Trajectory(states, num_edits), jnp.asarray(np.log(probs))[num_edits] + log_walk
 
     def _stratified(self, n: int) -> np.ndarray:

@@ -131,8 +131,8 @@ class AutoregressiveMLP(eqx.Module):
         )
         dtype = self.weights[0].dtype
         noise = jax.random.gumbel(key, (dim, num_values), dtype)
-        place = num_values ** np.arange(ahead - 2, -1, -1)
-        maybe = np.arange(num_values ** (ahead - 1))[:, None] // place % num_values
+        stride = num_values ** np.arange(ahead - 2, -1, -1)
+        maybe = np.arange(num_values ** (ahead - 1))[:, None] // stride % num_values
 
         def draw(x, block):
             begin, mask, noise, layers = block
@@ -144,7 +144,7 @@ class AutoregressiveMLP(eqx.Module):
             for i in range(ahead):
                 value = jnp.argmax(logits[i, row] + noise[i]).astype(x.dtype)  # Gumbel-max
                 x = x.at[begin + i].set(value)
-                row = row + value * (place[i] if i < ahead - 1 else 0)
+                row = row + value * (stride[i] if i < ahead - 1 else 0)
             return x, None
 
         blocks = jax.tree.map(

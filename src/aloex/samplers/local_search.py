@@ -188,8 +188,8 @@ def _score_edits(q: LocalSearch, trajectories: Trajectory, first, z, sizes: Buff
     first = first[:, :, 1:]
     rows = pack(first == jnp.arange(n)[:, None], sizes.edits)
     target, j, m = jnp.unravel_index(rows.entry, (num_targets, n, max_edits))
-    place = trajectories.num_edits[target, j] - m - 1
-    before, after = trajectories.x[target, j, place], trajectories.x[target, j, place + 1]
+    step = trajectories.num_edits[target, j] - m - 1
+    before, after = trajectories.x[target, j, step], trajectories.x[target, j, step + 1]
     z_rows = None if z is None else z[target]
     editor, stop = q.edits()
     log_go = log_sigmoid(-jax.vmap(stop)(before, z_rows))

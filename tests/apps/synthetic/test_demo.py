@@ -45,7 +45,7 @@ def demo(tmp_path_factory):
         patch.setattr(evaluate, "_sweep", lambda key, f, x: x)
         few = evaluate.proposals("checkerboard", 2**10)
         patch.setattr(evaluate, "proposals", lambda name: few)
-        again = lambda steps: demo_app.run(out, data="checkerboard", num_steps=steps, seed=3)
+        again = lambda steps: demo_app.make_demo(out, data="checkerboard", num_steps=steps, seed=3)
         page = again(4)
         yield out, page.read_text(), again
 

@@ -68,7 +68,7 @@ long one: each row is the state after one more edit, with the bit that it flippe
 """
 
 
-def run(out: Path, *, data: str = "pinwheel", num_steps: int, seed: int = 0) -> Path:
+def make_demo(out: Path, *, data: str = "pinwheel", num_steps: int, seed: int = 0) -> Path:
     """Train (or go on with the run in `out`), measure, and write the report; returns its path."""
     DataSet(data)  # mistakes are told before anything is written
     require(num_steps >= 1, f"the number of steps must be at least 1, got {num_steps}")

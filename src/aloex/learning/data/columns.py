@@ -125,10 +125,10 @@ def _different(name: str, items: list[Any]) -> tuple[Value, ...]:
 
 
 def _codes(name: str, values: tuple[Value, ...], items: list[Any]) -> list[int]:
-    place = {_key(value): i for i, value in enumerate(values)}
-    new = [v for v in items if _key(v) not in place]
+    code_of = {_key(value): i for i, value in enumerate(values)}
+    new = [v for v in items if _key(v) not in code_of]
     require(not new, f"column {name!r} has the value {(new or [None])[0]!r}, which is new to it")
-    return [place[_key(v)] for v in items]
+    return [code_of[_key(v)] for v in items]
 
 
 def _key(value: Any) -> tuple[int, Any]:

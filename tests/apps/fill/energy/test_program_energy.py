@@ -12,10 +12,11 @@ from aloex.apps.fill.language.run import Outputs
 from aloex.apps.fill.space.k_best import best
 from aloex.apps.fill.space.sample import Sampler
 from aloex.apps.fill.space.version_space import VersionSpace
+from aloex.apps.fill.tasks import generate
 from aloex.base.errors import AloexError, CheckpointError
 from aloex.base.weights import write_weights
 from stats import assert_mean_matches
-from studies.synth.frozen import frozen, generate
+from studies.synth.frozen import frozen
 
 WEIGHTS = net.init(3)
 TASK = frozen("validation")[6]  # has many programs

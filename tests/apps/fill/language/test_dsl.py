@@ -24,9 +24,9 @@ from aloex.apps.fill.language import (
     tokenize,
 )
 from aloex.apps.fill.language.canonical import faults
-from aloex.apps.fill.language.mask import ALLOWED, NEXT, START, STATES, next_words, state_after
+from aloex.apps.fill.language.mask import ALLOWED, NEXT, START, STATES
 from aloex.base.errors import InputError
-from programs import programs, texts
+from programs import next_words, programs, state_after, texts
 
 
 @given(programs(chars=st.characters()))

@@ -19,7 +19,7 @@ from aloex.apps.fill.networks.programs.grammar import (
     PublicPairs,
     allowed_log_probs,
     empty,
-    run,
+    execute,
 )
 from aloex.nets import Linear
 
@@ -72,7 +72,7 @@ class GuidedEditor(eqx.Module):
 
     def _clues(self, memory: EncodedTask, public: PublicPairs, programs):
         """Of one task: its vector, the clues at each site of its programs, the pointers there."""
-        execution = jax.vmap(run, in_axes=(0, None))(programs, public)
+        execution = jax.vmap(execute, in_axes=(0, None))(programs, public)
         rows, sites, pairs = execution.pointers.shape
         at = execution.pointers.reshape(-1, pairs).T + MAX_INPUT + 1
         there = (

@@ -167,7 +167,7 @@ class Execution(NamedTuple):
     right: Bool[Array, " pairs"]  # the whole output
 
 
-def run(codes: Integer[Array, " expressions"], public: PublicPairs) -> Execution:
+def execute(codes: Integer[Array, " expressions"], public: PublicPairs) -> Execution:
     """Run a program on all pairs."""
 
     def step(carry, code):

@@ -21,7 +21,7 @@ from aloex.apps.fill.language.tokens import MAX_EXPR_TOKENS
 from aloex.apps.fill.networks.editor_file import editor_memory
 from aloex.apps.fill.networks.nets.editor import Reading
 from aloex.apps.fill.networks.programs import edits
-from aloex.apps.fill.networks.programs.grammar import DONE, PublicPairs, run
+from aloex.apps.fill.networks.programs.grammar import DONE, PublicPairs, execute
 from aloex.apps.fill.networks.search.beam import Beams, Found, beam_search, widen
 from aloex.nets import to_bfloat16
 
@@ -150,7 +150,7 @@ def _equal(codes: Integer[Array, "n expressions"]) -> Bool[Array, "n n"]:
 
 def _fits(codes: Integer[Array, "n expressions"], public: PublicPairs) -> Bool[Array, " n"]:
     """Which programs write the public outputs of a task."""
-    right = jax.vmap(run, in_axes=(0, None))(codes, public).right
+    right = jax.vmap(execute, in_axes=(0, None))(codes, public).right
     return jnp.all(right | ~public.shown, axis=1)
 
 

@@ -25,7 +25,7 @@ TRAINED = ("train_examples", "train_seconds")  # what a model file tells of its 
 Loss = Callable[[PyTree, Any], tuple[Float[Array, ""], NamedTuple]]
 
 
-class Info(NamedTuple):
+class Q0Info(NamedTuple):
     """Of one step."""
 
     loss: Float[Array, ""]  # nats for a program
@@ -33,7 +33,7 @@ class Info(NamedTuple):
     exact: Float[Array, ""]  # share of the programs with every token foreseen
 
 
-def q0_loss(model: q0.Q0, batch: tuple[Part, ...]) -> tuple[Float[Array, ""], Info]:
+def q0_loss(model: q0.Q0, batch: tuple[Part, ...]) -> tuple[Float[Array, ""], Q0Info]:
     """Mean of -log q0(x | z)."""
     model = to_bfloat16(model)
     sums = jnp.zeros(4)
@@ -46,7 +46,7 @@ def q0_loss(model: q0.Q0, batch: tuple[Part, ...]) -> tuple[Float[Array, ""], In
         counts = [-log_q.sum(), jnp.sum(right & live), jnp.sum(live)]
         sums += jnp.stack([*counts, jnp.sum(jnp.all(right | ~live, axis=1))])
     size = sum(len(part.shown) for part in batch)
-    return sums[0] / size, Info(sums[0] / size, sums[1] / sums[2], sums[3] / size)
+    return sums[0] / size, Q0Info(sums[0] / size, sums[1] / sums[2], sums[3] / size)
 
 
 def train_q0(
