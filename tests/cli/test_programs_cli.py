@@ -8,6 +8,7 @@ import pytest
 from aloex.apps.fill.networks import q0
 from aloex.apps.fill.networks.editor_file import build_editor, load_editor
 from aloex.apps.fill.networks.train import feed, train
+from aloex.apps.fill.tasks import generate, load
 from aloex.cli.main import app
 from commands import aloex as aloex_process
 from commands import assert_mistakes_are_one_line
@@ -38,6 +39,7 @@ def aloex(*words):
 def test_tasks_are_made(tmp_path):
     done = aloex_process("programs", "tasks", "-n", "3", "--out", "some.tsv.xz", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert load(tmp_path / "some.tsv.xz") == list(generate(3, seed=100).tasks())
     taken = aloex_process("programs", "tasks", "--seed", "1", "--out", "x", cwd=tmp_path)
     assert taken.returncode == 2 and "frozen set" in taken.stderr
 
@@ -66,9 +68,12 @@ def test_networks_are_trained(quick, tmp_path, capsys):
     assert losses[1] < losses[0] - 1.0, losses  # nats for a program; 32.1 and 30.2 were seen
     aloex("train", "editor", "--q0", tuned, "--out", editor, *TINY, "--steps", 2)
     assert f"model: {editor / 'model.safetensors'}" in capsys.readouterr().out
-    untrained = build_editor(load_editor(editor)[1], seed=200)
-    assert not eqx.tree_equal(untrained.chooser, load_editor(editor)[0].chooser)
-    aloex(*train_q0, "--out", again, "--start", tuned)
+    trained, settings = load_editor(editor)
+    q0.save(tmp_path / "untrained", build_editor(settings, seed=200), settings)
+    untrained, _ = load_editor(tmp_path / "untrained")  # rounded as all files are
+    assert not eqx.tree_equal(untrained.chooser, trained.chooser)
+    aloex(*train_q0, "--out", again, "--start", tuned, "--learning-rate", 0)
+    assert eqx.tree_equal(q0.load(again)[0], q0.load(tuned)[0])  # it began with these weights
     examples = [load_network(run).about["train_examples"] for run in (first, tuned, again)]
     assert examples == [15 * 32, 30 * 32, 45 * 32]
     alone, both = load_network(tuned).about, load_network(tuned, editor).about
