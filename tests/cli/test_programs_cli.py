@@ -1,14 +1,18 @@
 """`aloex programs`: tasks are made; q0, editor and energy are trained, with tiny networks."""
 
+import inspect
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
 
+from aloex.apps.fill.energy import train_energy
 from aloex.apps.fill.networks import q0
 from aloex.apps.fill.networks.editor_file import build_editor, load_editor
-from aloex.apps.fill.networks.train import feed, train
+from aloex.apps.fill.networks.train import feed, train, train_editor
 from aloex.apps.fill.tasks import generate, load
+from aloex.cli.fill import programs
 from aloex.cli.main import app
 from commands import aloex as aloex_process
 from commands import assert_mistakes_are_one_line
@@ -106,6 +110,23 @@ def test_mistakes_are_one_line(tmp_path):
     }
     assert_mistakes_are_one_line(("programs",), cases, tmp_path)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "command, function",
+    [
+        (programs.train_q0, train.train_q0),
+        (programs.train_editor, train_editor.train_editor),
+        (programs.train_energy, train_energy),
+    ],
+)
+def test_commands_have_the_defaults_of_their_functions(command, function):
+    of_command, of_function = (inspect.signature(f).parameters for f in (command, function))
+    stated = [p for p in of_function.values() if p.default is not p.empty and p.name in of_command]
+    assert len(stated) >= 5
+    assert {p.name: p.default for p in stated} == {
+        p.name: of_command[p.name].default for p in stated
+    }
 
 
 @pytest.mark.parametrize(
