@@ -33,6 +33,16 @@ def test_an_interrupt_before_the_rename_leaves_the_old_file(tmp_path, monkeypatc
     assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("durable, steps", [(False, ["rename"]), (True, ["sync 4", "rename"])])
+def test_a_durable_file_is_on_the_disk_before_the_rename(tmp_path, monkeypatch, durable, steps):
+    taken, replace = [], os.replace
+    size = lambda file: os.fstat(file).st_size
+    monkeypatch.setattr(os, "fsync", lambda file: taken.append(f"sync {size(file)}"))
+    monkeypatch.setattr(os, "replace", lambda *paths: taken.append("rename") or replace(*paths))
+    write_file(tmp_path / "file", "text", durable=durable)
+    assert taken == steps
+
+
 def test_a_reader_never_sees_half_a_file(tmp_path):
     path, done, seen = tmp_path / "file", threading.Event(), set()
     contents = {"a" * 200_000, "b" * 200_000}

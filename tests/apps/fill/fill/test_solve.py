@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 
 import pytest
 
@@ -66,6 +67,26 @@ def test_a_row_is_sure_from_nine_tenths_on(num_agreeing, in_doubt, monkeypatch):
     assert (row.output, row.share, row.in_doubt) == ("Wv", num_agreeing / 20, in_doubt)
 
 
+def test_a_row_reports_the_four_most_frequent_other_outputs(monkeypatch):
+    """Six words are written by 6, 5, ..., 1 of 21 programs; all write the same in the example."""
+    word = "SubStr(RegexTok(Letters, {k}, Start), RegexTok(Letters, {k}, End))"
+    words = [parse(word.format(k=k)) for k in (1, 2, 3, 4, -1, -2)]
+    drawn = [program for i, program in enumerate(words) for _ in range(6 - i)]
+    monkeypatch.setattr(solver.Sampler, "draw", lambda self, rng, num: drawn)
+    monkeypatch.setattr(solver, "behaviours", lambda *_: [])
+    monkeypatch.setattr(solver, "best", lambda space, k, score: [(0.0, words[0])])
+    (row,) = solve([("a a a a a a", "a")], ["b c d e f g"]).rows
+    assert (row.output, row.share) == ("b", 6 / 21)
+    assert list(row.others.items()) == [("c", 5 / 21), ("d", 4 / 21), ("e", 3 / 21), ("g", 2 / 21)]
+
+
+def test_the_twelve_most_disputed_inputs_are_compared():
+    """Programs agree least on the last inputs; those to which most programs apply come first."""
+    votes = [Counter({"x": 30 - i, "y": i - i % 2, None: i % 2}) for i in range(13)]
+    even, odd = ([f"row {i}" for i in range(12, 0, -1) if i % 2 == rest] for rest in (0, 1))
+    assert solver._most_disputed([f"row {i}" for i in range(13)], votes) == even + odd
+
+
 def test_a_row_without_an_output_is_in_doubt():
     assert Row("x", None, 1.0, {}).in_doubt
     assert not Row("x", "y", 0.9, {}).in_doubt and Row("x", "y", 0.899, {}).in_doubt
@@ -87,10 +108,14 @@ def test_an_input_is_left_out_if_less_than_a_hundredth_of_the_weight_applies(sha
     assert chosen == ranked[2 if is_compared else 1][0].program
 
 
-def test_many_examples_are_all_kept():
-    """The first ones alone would not tell a number from a word; a later one must."""
+def test_many_examples_are_all_kept(monkeypatch):
+    """The first six alone would not tell a number from a word; a later one must, and is added."""
+    sizes = []
+    build = lambda pairs: sizes.append(len(pairs)) or table_space(pairs)
+    monkeypatch.setattr(solver, "table_space", build)
     examples = [(f"{a}1 x", f"{a}1") for a in "bcdefghij"] + [("42 k7 x", "42")]
     solution = solve(examples, ["9 a1 x"])
+    assert sizes == [6, 7]
     assert all(run(solution.program, x) == y for x, y in examples)
     assert solution.outputs == ["9"]
 
