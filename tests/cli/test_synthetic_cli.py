@@ -61,6 +61,9 @@ def test_train_asks_for_all_problems_at_once(tmp_path, monkeypatch):
 
 def test_all_stands_for_the_seven():
     assert synthetic.names_of(["all"]) == list(DATA_SETS)
+    assert synthetic.names_of(["moons", "all"]) == list(DATA_SETS)
+    shown = CliRunner().invoke(app, ["synthetic", "train", "--help"], env={"COLUMNS": "120"}).output
+    assert "all: all seven" in shown and "|checkerboard|all>" in shown
 
 
 def test_eval_prints_each_score_with_its_error(tmp_path, monkeypatch):
