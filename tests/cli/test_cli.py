@@ -15,7 +15,7 @@ from aloex.cli.core import learn
 from aloex.cli.main import app
 from aloex.cli.tables import read_table
 from aloex.learning import Config
-from commands import aloex, assert_mistakes_are_one_line
+from commands import aloex, assert_mistakes_are_one_line, python
 
 TINY = ["--batch-size", "8", "--max-edits", "2", "--checkpoint-every", "5"]
 
@@ -244,3 +244,14 @@ def test_a_signal_keeps_the_work(bits, tmp_path, number, status):
     done = aloex(*arguments, "--steps", step + 1, "--resume")
     assert done.returncode == 0, done.stderr
     assert (run / "model.safetensors").exists()
+
+
+def test_ctrl_c_while_nothing_is_trained_is_told(tmp_path):
+    """Such as while a model is loaded."""
+    program = (
+        "import os, signal, sys\nfrom aloex.cli import core, main\n"
+        "core._load = lambda path: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.argv = ['aloex', 'sample', 'none', '--out', 'x.csv']\nmain()\n"
+    )
+    done = python(program, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")

@@ -90,3 +90,10 @@ def test_log_z_is_told_for_each_model(tmp_path, monkeypatch):
 def test_a_folder_without_models_is_told(tmp_path):
     with pytest.raises(Exception, match="there are no models in"):
         synthetic.models_in([tmp_path])
+
+
+def test_checkpoints_are_no_models(tmp_path):
+    for name in ("moons-0.safetensors", "run/checkpoints/000000001/part-0.safetensors"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert synthetic.models_in([tmp_path]) == [tmp_path / "moons-0.safetensors"]

@@ -13,6 +13,7 @@ from aloex.base.errors import CheckpointError, InputError
 from aloex.learning import Columns, learn
 from aloex.learning.data import tables
 from aloex.learning.data.sources import IteratorBatches
+from aloex.learning.from_run import load_checkpoint
 from aloex.spaces import Bits, Categorical, Mixed
 
 X = np.random.default_rng(0).integers(0, 3, (50, 4))
@@ -134,13 +135,14 @@ def test_wrong_streams(x, settings, message, capfd):
 
 
 def test_each_column_has_its_own_number_of_values(tmp_path):
-    model = learn(FRAME, **QUICK)
+    model = learn(FRAME, folder=tmp_path / "run", **QUICK)
     assert model.space == Mixed((3, 3, 3, 3, 1))
     x = model.sample(100)
     assert (x < [3, 3, 3, 3, 1]).all() and (x >= 0).all()
     assert model.energy(FRAME).shape == (30,)
     model.save(tmp_path / "model")
     assert aloex.load(tmp_path / "model").columns == model.columns
+    assert load_checkpoint(tmp_path / "run")[0].columns == model.columns
 
 
 def test_columns_go_to_integers_and_back():
