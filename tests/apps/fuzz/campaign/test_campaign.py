@@ -293,6 +293,9 @@ def test_damage_is_told(stairs, whole, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(AloexError, match=r"cannot write to .*: (Not a directory|File exists)"):
         open_in(tmp_path / "file", stairs)
+    with pytest.raises(InputError, match=r"holds other files \(file, out\) and no campaign"):
+        open_in(tmp_path, stairs)
+    assert not (tmp_path / "corpus").exists()
 
 
 def test_large_seeds_are_mutated_in_parts(stairs, whole, tmp_path, monkeypatch):

@@ -30,6 +30,7 @@ from aloex.apps.fuzz.mutate import AdaptiveMutator, Mutants, Mutator
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, CheckpointError, InputError, require
 from aloex.base.files import explain_os_error, write_file
+from aloex.base.locks import LOCK
 from aloex.base.signals import StopSignals
 
 BATCH = 4000  # mutants
@@ -69,6 +70,7 @@ class Campaign:
         memory_mb: int = 2048,
     ):
         require(batch >= 1, f"a batch must have at least one mutant, got {batch}")
+        _require_own_folder(out)
         self.target, self.mutator, self.seeds, self.out = target, mutator, list(seeds), out
         self.grow, self.batch = grow, batch
         self.signal: int | None = None  # that stopped the last `run`
@@ -250,6 +252,17 @@ class Campaign:
             sites[site] = bug or row["bug"], count + 1
             rows.append(row)
         return rows
+
+
+def _require_own_folder(out: Path) -> None:
+    """A folder is new, or that of a campaign: what is in another could be written over."""
+    if out.is_dir() and not (out / "journal.jsonl").exists():
+        others = sorted({path.name for path in out.iterdir()} - {"corpus", LOCK})
+        require(
+            not others,
+            f"{out} holds other files ({', '.join(others[:3])}) and no campaign; use "
+            "another folder: --out",
+        )
 
 
 def _is_over(record: Record, num_inputs: int | None, max_seconds: float | None) -> bool:
