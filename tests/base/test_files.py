@@ -1,6 +1,7 @@
 """Files that are never half written, and messages about those that cannot be written."""
 
 import os
+import resource
 import threading
 from pathlib import Path
 
@@ -85,3 +86,16 @@ def test_what_cannot_be_written_is_told_with_its_path(tmp_path, path, message):
     (tmp_path / "there").write_text("a file")
     with pytest.raises(AloexError, match=message):
         write_file(tmp_path / Path(path), "text")
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
+    """Half a file on a full disk would take what is left of it."""
+    path = tmp_path / "x.bin"
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))  # Python ignores SIGXFSZ
+    try:
+        with pytest.raises(AloexError, match=r"x\.bin: File too large; free some space"):
+            write_file(path, bytes(5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert list(tmp_path.iterdir()) == []

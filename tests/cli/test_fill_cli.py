@@ -49,13 +49,15 @@ def test_mistakes_are_one_line(tmp_path):
         "hard.csv": b"abc,q\nabd,r\n",
         "latin.csv": "é,è\n".encode("latin-1"),
         "nul.csv": b"a\x00b,a\n",
+        "open.csv": b'a b,"b\nc d,\n',
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
+    (tmp_path / "folder").mkdir()
     (tmp_path / "good.csv").write_text("a b,b\nc d,\n")
     cases = {
         ("missing.csv",): "there is no file missing.csv",
-        (".",): "cannot be read",
+        (".",): "cannot read .: Is a directory",
         ("empty.csv",): "is empty",
         ("blank.csv",): "is empty",
         ("none.csv",): "no row has an output",
@@ -64,7 +66,10 @@ def test_mistakes_are_one_line(tmp_path):
         ("hard.csv",): "no program fits",
         ("latin.csv",): "is not UTF-8",
         ("good.csv", "--samples", "0"): "--samples must be positive",
-        ("good.csv", "--out", "good.csv/x.csv"): "cannot be written",
+        ("good.csv", "--out", "good.csv/x.csv"): "cannot make the folder good.csv: File exists",
+        ("good.csv", "--out", "/dev/full"): "cannot write /dev/full: No space left on device; free",
+        ("good.csv", "--out", "folder"): "cannot write folder: Is a directory",
+        ("open.csv",): "line 2: unexpected end of data; look for a quote that is not closed",
     }
     assert_mistakes_are_one_line(("fill",), cases, tmp_path)
     odd = aloex("fill", "nul.csv", cwd=tmp_path)  # read by some versions of Python

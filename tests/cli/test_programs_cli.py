@@ -48,6 +48,13 @@ def test_tasks_are_made(tmp_path):
     assert taken.returncode == 2 and "frozen set" in taken.stderr
 
 
+def test_numbers_that_are_too_large_are_refused(tmp_path):
+    tasks = ("programs", "tasks", "--out", "x.tsv.xz")
+    for option in (("--first", 2**63), ("--seed", 2**32), ("-n", 0)):
+        done = aloex_process(*tasks, *option, cwd=tmp_path)
+        assert done.returncode == 2 and "Invalid value for" in done.stderr, option
+
+
 def test_training_stops_in_time_and_says_how_to_go_on(tmp_path):
     command = ("programs", "train", "energy", "--out", "run", "--batch", "2")
     stopped = aloex_process(*command, "--seconds", "1e-9", cwd=tmp_path)
@@ -101,6 +108,9 @@ def test_mistakes_are_one_line(tmp_path):
     cases = {
         (*train_q0, "--batch", "4"): "a batch has 32 tasks or more, got 4",
         (*train_q0, "--steps", "0"): "the number of steps must be positive, got 0",
+        (*train_q0, "--learning-rate", "-1"): "--learning-rate must be positive, got -1.0",
+        (*train_editor, "--q0", "paper", "--learning-rate", "nan"): "must be positive, got nan",
+        ("tasks", "-n", "1", "--out", "/dev/full"): "cannot write /dev/full: No space left on",
         (*train_q0, "--seed", "1"): "seed 1 is that of a frozen set",
         (*train_q0, "--fewer", "2"): "fewer is a share, from 0 to 1, got 2.0",
         (*train_q0, "--start", "best"): "best holds",

@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from aloex.base.errors import AloexError
@@ -66,9 +66,14 @@ def write_file(path: Path, content: str | bytes, *, durable: bool = False) -> No
             path.write_bytes(data)
             return
         writing = path.with_name(f".{path.name}.writing")
-        with writing.open("wb") as file:
-            file.write(data)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(writing, path)
+        try:
+            with writing.open("wb") as file:
+                file.write(data)
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+            os.replace(writing, path)
+        except OSError:  # of a full disk, half a file would take what is left
+            with suppress(OSError):
+                writing.unlink(missing_ok=True)
+            raise

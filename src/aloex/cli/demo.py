@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from aloex.cli.choices import DataName, help_with_choices
+from aloex.cli.options import Seed
 
 
 def demo(
@@ -13,8 +14,8 @@ def demo(
     data: Annotated[
         DataName, typer.Option(help=help_with_choices("The picture to learn.", DataName))
     ] = DataName.PINWHEEL,
-    steps: Annotated[int, typer.Option(help="Training steps.")] = 3000,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    steps: Annotated[int, typer.Option(min=1, help="Training steps.")] = 3000,
+    seed: Seed = 0,
 ) -> None:
     """Learn a picture from 32 bits a point and report how well: two to three minutes on two cores.
 

@@ -23,7 +23,10 @@ app = typer.Typer(
 ALL = "all"
 Data = Annotated[
     list[str],
-    typer.Option(help=help_with_choices("A picture, or all; may be repeated.", DataName)),
+    typer.Option(
+        metavar=f"<{'|'.join([*DataName, ALL])}>",
+        help=help_with_choices("A picture; may be repeated.", DataName) + f"\n{ALL}: all seven",
+    ),
 ]
 Method = Annotated[MethodName, typer.Option(help=help_with_choices("What learns it.", MethodName))]
 Recipe = Annotated[RecipeName, typer.Option(help=help_with_choices("Settings.", RecipeName))]
@@ -85,10 +88,10 @@ def log_z(
 
 
 def names_of(data: list[str]) -> list[str]:
-    """Data sets by name, or all of them."""
+    """Data sets by name; `all` is all of them, whatever else is named."""
     from aloex.apps.synthetic.data import DATA_SETS, DataSet
 
-    return list(DATA_SETS) if data == [ALL] else [DataSet(name).name for name in data]
+    return list(DATA_SETS) if ALL in data else [DataSet(name).name for name in data]
 
 
 def changes_of(steps: int | None) -> dict[str, Any]:

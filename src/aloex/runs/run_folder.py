@@ -59,7 +59,9 @@ class RunFolder:
         if not run.is_new():
             raise CheckpointError(
                 f"{run.path} exists already; go on with the run in it with --resume (resume=True "
-                "in Python), throw it away with --fresh, or use another folder"
+                "in Python), throw it away (aloex learn has --fresh), or use another folder"
+                if run.has_begun()
+                else f"{run.path} exists already and holds no run; use another folder"
             )
         devices.wait_for_all("the folder is free")
         if devices.is_main():
@@ -76,6 +78,10 @@ class RunFolder:
         left = {p.name for p in self.path.iterdir()} - {LOCK, ABOUT, f".{ABOUT}.writing"}
         left -= {f".{CONFIG}.writing"}
         return left <= {CHECKPOINTS} and not self.checkpoints.steps()
+
+    def has_begun(self) -> bool:
+        """Whether there is a run here, or what is left of one."""
+        return (self.path / CONFIG).exists() or bool(self.checkpoints.steps())
 
     @classmethod
     def open(cls, path: str | os.PathLike, *, config: dict[str, Any], seed: int) -> "RunFolder":
@@ -104,9 +110,11 @@ class RunFolder:
         try:
             with naming(path, "read"):
                 if not path.exists():
+                    advice = "check the path, or use another folder"
+                    if self.has_begun():
+                        advice = "put the file back, or start anew (aloex learn has --fresh)"
                     raise CheckpointError(
-                        f"there is no run in {self.path} ({name} is missing); check the path, put "
-                        "the file back, or start anew with --fresh or in another folder"
+                        f"there is no run in {self.path} ({name} is missing); {advice}"
                     )
                 content = json.loads(path.read_text())
         except ValueError as error:
@@ -160,6 +168,8 @@ def open_run(
         )
         state = run.checkpoints.restore(state) if step else state
         run.truncate_metrics(step)
+        if step < config["num_steps"] and devices.is_main():
+            (run.path / MODEL).unlink(missing_ok=True)  # of a shorter run, and soon out of date
         yield run, state, step
 
 
@@ -174,7 +184,7 @@ def discard_run(folder: str | os.PathLike) -> None:
     run = RunFolder(folder)
     if run.is_new():
         return
-    if not run.path.is_dir() or (not (run.path / CONFIG).exists() and not run.checkpoints.steps()):
+    if not run.has_begun():
         raise CheckpointError(f"{run.path} holds no run, so nothing was removed; use another path")
     with folder_lock(run.path), naming(run.path, "remove the run in"):
         shutil.rmtree(run.checkpoints.path, ignore_errors=True)

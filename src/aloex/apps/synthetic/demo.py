@@ -72,15 +72,9 @@ def make_demo(out: Path, *, data: str = "pinwheel", num_steps: int, seed: int = 
     """Train (or go on with the run in `out`), measure, and write the report; returns its path."""
     DataSet(data)  # mistakes are told before anything is written
     require(num_steps >= 1, f"the number of steps must be at least 1, got {num_steps}")
-    require(seed >= 0, f"the seed must not be negative, got {seed}")
     settings = methods.choose(METHOD, preset="quick", num_steps=num_steps, **DEMO)
     [path] = train(out, settings, [Problem(data, seed)])
     trained = load(path)
-    require(
-        trained.settings == settings,
-        f"{path} was trained for {trained.settings.num_steps} steps, or with other settings, not "
-        f"for {num_steps}: give another --out, or remove that folder",
-    )
     print("measuring NLL and MMD, then drawing", file=sys.stderr)
     return write_report(out, trained, measure(trained, **SIZES), metrics(out))
 

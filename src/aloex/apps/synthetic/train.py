@@ -12,7 +12,7 @@ import numpy as np
 from aloex.apps.synthetic import methods
 from aloex.apps.synthetic.data import DATA_SETS, DataSet
 from aloex.apps.synthetic.methods import Settings
-from aloex.apps.synthetic.trained import About, Trained
+from aloex.apps.synthetic.trained import About, Trained, load
 from aloex.base.errors import require
 from aloex.learning import Batched, fit
 from aloex.learning.batched import stack, unstack
@@ -48,6 +48,8 @@ def train(
         )
     paths = [folder / problem.file for problem in problems]
     if all(path.exists() for path in paths):
+        for path in paths:
+            _require_same(path, settings)
         return paths
     state = fit(
         **start(settings, problems),
@@ -69,6 +71,18 @@ def train(
         )
         Trained(settings, about, f, q).save(path)
     return paths
+
+
+def _require_same(path: Path, settings: Settings) -> None:
+    """A model that is there already must be the one that is asked for."""
+    before, now = dataclasses.asdict(load(path).settings), dataclasses.asdict(settings)
+    before, now = {**before.pop("config"), **before}, {**now.pop("config"), **now}
+    for name in now:
+        require(
+            before[name] == now[name],
+            f"{path} was trained with {name}={before[name]!r}, not {now[name]!r}: give another "
+            "--out, or remove that folder",
+        )
 
 
 def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:

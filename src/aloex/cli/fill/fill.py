@@ -1,13 +1,14 @@
 """`aloex fill`: fill a column of a table from a few examples."""
 
 import json
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aloex.base.errors import require
+from aloex.cli.choices import Choice, help_with_choices
+from aloex.cli.options import Seed
 
 if TYPE_CHECKING:
     from aloex.apps.fill import FilledTable, Row
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 SHOWN = 50  # rows on the screen
 
 
-class ScoreChoice(StrEnum):
+class ScoreChoice(Choice):
     """What rates the programs that fit the examples."""
 
-    tables = "tables"
-    learned = "learned"
+    TABLES = "tables", "a score tuned by hand for tables"
+    LEARNED = "learned", "the energy that was trained on random tasks"
 
 
 def fill(
@@ -34,14 +35,11 @@ def fill(
     ] = None,
     alternatives: Annotated[int, typer.Option(help="Other programs to show.")] = 3,
     samples: Annotated[int, typer.Option(help="Programs that vote on each row.")] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    seed: Seed = 0,
     score: Annotated[
         ScoreChoice,
-        typer.Option(
-            help="tables: a score tuned by hand for tables; "
-            "learned: the energy that was trained on random tasks."
-        ),
-    ] = ScoreChoice.tables,
+        typer.Option(help=help_with_choices("What rates the programs.", ScoreChoice)),
+    ] = ScoreChoice.TABLES,
 ) -> None:
     """Fill the empty cells of a column by the program behind the others."""
     from aloex.apps.fill import fill_table
@@ -52,7 +50,7 @@ def fill(
         table,
         out,
         header=header,
-        score=score.value,
+        score="learned" if score is ScoreChoice.LEARNED else "tables",
         num_alternatives=alternatives,
         num_samples=samples,
         seed=seed,

@@ -7,6 +7,7 @@ from aloex.apps.fill.energy import Learned
 from aloex.apps.fill.fill.solver import Solution, solve
 from aloex.apps.fill.tables import Table, read, split_header, write
 from aloex.base.errors import require
+from aloex.base.seeds import check_seed
 
 
 class FilledTable(NamedTuple):
@@ -37,6 +38,7 @@ def fill_table(
         num_samples: how many programs vote on each row.
         seed: of the draws.
     """
+    check_seed(seed)
     table = split_header(read(path), header)
     require(
         len(table.examples) > 0,

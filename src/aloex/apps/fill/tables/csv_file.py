@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aloex.base.errors import InputError, require
-from aloex.base.files import write_file
+from aloex.base.files import explain_os_error, make_folder, write_file
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,14 @@ def read(path: Path) -> Table:
     """All rows of a file, the first one too; `split_header` tells whether it is a header."""
     text = _text(path)
     delimiter = _delimiter(text)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         found = [(lines.line_num, cells) for cells in lines if any(cells)]
     except csv.Error as error:
-        raise InputError(f"{path} cannot be read as a CSV file: {error}") from None
+        raise InputError(
+            f"{path} cannot be read as a CSV file: line {lines.line_num}: {error}; look for a "
+            "quote that is not closed, or not doubled inside a cell"
+        ) from None
     require(len(found) > 0, f"{path} is empty; it needs two columns, input and output")
     for number, cells in found:
         num_filled = len(cells) - next((i for i, cell in enumerate(reversed(cells)) if cell), 0)
@@ -55,7 +58,7 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         raise InputError(f"there is no file {path}; check the path") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        raise InputError(f"cannot read {explain_os_error(error, path)}") from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not UTF-8 text (byte {error.start}); save it as CSV in UTF-8"
@@ -87,8 +90,5 @@ def write(path: Path, table: Table, filled: Sequence[tuple[str | None, float]]) 
         else:
             output, share = next(answers)
             out.writerow([x, output or "", f"{share:.3f}"])
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, text.getvalue())
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+    make_folder(path.parent)
+    write_file(path, text.getvalue())

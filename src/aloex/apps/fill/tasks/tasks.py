@@ -18,6 +18,7 @@ from aloex.apps.fill.language import Program, detokenize, parse, show
 from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
 from aloex.apps.fill.language.tokens import MAX_EXPR_TOKENS
 from aloex.base.errors import CheckpointError, InputError, require
+from aloex.base.files import make_folder, write_file
 
 NUM_EXAMPLES, NUM_PUBLIC = 10, 4  # of a task
 MAX_INPUT, MAX_OUTPUT = 20, 50  # characters
@@ -97,8 +98,8 @@ def _text(codes: np.ndarray) -> str:
 
 def save(path: Path, tasks: Iterable[Task]) -> None:
     """Write tasks to a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(lzma.compress(pack(tasks), preset=9))
+    make_folder(path.parent)
+    write_file(path, lzma.compress(pack(tasks), preset=9))
 
 
 def pack(tasks: Iterable[Task]) -> bytes:

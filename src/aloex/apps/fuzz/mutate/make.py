@@ -14,6 +14,7 @@ from aloex.apps.fuzz.mutate.mutators import ByteOfOtherSeed, Mutator, Uniform
 from aloex.apps.fuzz.mutate.numbers import Numbers
 from aloex.apps.fuzz.mutate.repair import REPAIRS
 from aloex.base.errors import InputError, require
+from aloex.base.seeds import check_seed
 
 PLAIN_MUTATORS = {"uniform": Uniform, "other-seed": ByteOfOtherSeed, "numbers": Numbers}
 WITH_MODEL = ("learned", "best", "resample")
@@ -58,6 +59,12 @@ class MutatorSettings:
             not self.relearn or (name == "adaptive" and has_model),
             "--relearn needs the mutator adaptive and a model: --model FILE",
         )
+        require(
+            name == "learned" or (self.visible is None and self.temperatures == (1.0,)),
+            f"--visible and --temperature are for the mutator learned, not for {name}: leave them "
+            "out, or give --mutator learned",
+        )
+        check_seed(self.seed)
         known = ", ".join(REPAIRS)
         good = self.repair is None or self.repair in REPAIRS
         require(good, f"repair must be one of {known}, got {self.repair!r}")
