@@ -68,10 +68,6 @@ def render(folder: Path) -> str:
     )
 
 
-def _commands(*tables: Rows) -> str:
-    return "\n".join(sorted({row["command"] for rows in tables for row in rows}))
-
-
 def by_data(
     rows: Rows,
     column: str,

@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -194,7 +195,7 @@ def _part(found: Trajectory, chosen: Any) -> Trajectory:
 def continued(q: Any, key: Any, x: Any, num_edits: int) -> Any:
     """States [num_edits + 1, 32]: what the editor would do from x on if nothing stopped it."""
 
-    def edit(x, key):
+    def edit(x: Array, key: Array) -> tuple[Array, Array]:
         edited = q.editor.sample(key, x, None)
         return edited, edited
 

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -90,7 +90,7 @@ def train_q0(
     checkpoint_every: Every = 2000,
 ) -> None:
     """Train a q0, a network that writes a program for some examples, on fresh tasks."""
-    options = {**locals(), "model": model.value, "size": size.value}
+    options: dict[str, Any] = {**locals(), "model": model.value, "size": size.value}
     from aloex.apps.fill.networks import train_q0  # JAX loads slowly
 
     train_q0(**options)
@@ -117,7 +117,7 @@ def train_editor(
     checkpoint_every: Every = 2000,
 ) -> None:
     """Train the editor of a q0, by shortest edits from its draws to the right programs."""
-    options = {**locals(), "size": size.value}
+    options: dict[str, Any] = {**locals(), "size": size.value}
     from aloex.apps.fill.networks import train_editor  # JAX loads slowly
 
     train_editor(**options)
