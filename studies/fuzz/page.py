@@ -1,6 +1,7 @@
 """The study's page, docs/fuzz_study.md, and its figure, from the committed rows."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,7 @@ def figure(rows: Rows) -> Figure:
     return picture
 
 
-def _curve(ax: Any, key: Key, at: list, edges: list[list[int]]) -> None:
+def _curve(ax: Any, key: Key, at: Sequence[float], edges: list[list[int]]) -> None:
     if not at:
         return
     kind = {"color": COLOURS.get(_name(*key[:2]), "black"), "label": _label(*key)}

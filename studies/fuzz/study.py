@@ -104,7 +104,7 @@ def model_lines(
             guided = with_model.best(learned)  # its tables serve all trials
             return [line(0, lambda seed, _: replace(guided, seed=seed))]
         if mode in ADAPTIVE:
-            how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and train_further}
+            how: dict[str, Any] = {"max_len": max_len, "relearn": ADAPTIVE[mode] and train_further}
             how |= with_model.adaptive_arguments(learned)
             return [line(0, lambda seed, _: Adaptive(seed=seed, **how))]
         choose = with_model.ModelSampler(learned, visible[mode])

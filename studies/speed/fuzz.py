@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 
@@ -55,7 +55,7 @@ def rate(work: Callable[[int, int], object], n: int) -> Callable[[int], float]:
     return of_block
 
 
-def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dict:
+def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dict[str, Any]:
     """Medians of the rates, run in turns."""
     for each in (ours, peer):
         each(0)  # compile, warm up
@@ -64,7 +64,7 @@ def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dic
     return {"ours": round(mine), "peer": round(other, 1), "ratio": float(f"{mine / other:.3g}")}
 
 
-def makers(model_path: Path, seeds: list[bytes]) -> list[dict]:
+def makers(model_path: Path, seeds: list[bytes]) -> list[dict[str, Any]]:
     """`exact` and `table`."""
     model = load_model(model_path)
     exact, singly = (
@@ -92,7 +92,7 @@ def require_binary(target: Target) -> Path:
     return target.fuzzer or Path()
 
 
-def executor(target: Target, seeds: list[bytes]) -> dict:
+def executor(target: Target, seeds: list[bytes]) -> dict[str, Any]:
     """Mutants run by the executor, and by libFuzzer's binary for each."""
     mutator = Uniform(edits=EDITS)
     binary = require_binary(target)

@@ -5,17 +5,18 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from aloex.apps.fill.tasks.tasks import Task
 from aloex.base.errors import require
 from aloex.cli.options import listed
 from studies.command import command_line, run_app
 
 KEYS = ("set", "model", "public_examples")
-Raters = dict[str, Callable[[int], dict]]  # by the model's name; from the public examples to a row
-
+# By the model's name: from the number of public examples to a row of results.
+Raters = dict[str, Callable[[int], dict[str, Any]]]
 
 app = command_line("Programs from examples: version spaces and networks on frozen tasks.")
 
@@ -83,7 +84,11 @@ def table(
 
 
 def networks(
-    specs: list[str], tasks: Sequence, prune: bool | None, until_fit: bool, wider: Sequence[int]
+    specs: list[str],
+    tasks: Sequence[Task],
+    prune: bool | None,
+    until_fit: bool,
+    wider: Sequence[int],
 ) -> Raters:
     """What rates each of the networks named."""
     raters: Raters = {}

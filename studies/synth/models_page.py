@@ -1,10 +1,11 @@
 """The page on the networks: what they are, how to train and measure them, how fast that is."""
 
 from pathlib import Path
+from typing import Any
 
 from studies.template import fill
 
-Rows = list[dict]
+Rows = list[dict[str, Any]]
 
 
 def render(training: Rows) -> str:

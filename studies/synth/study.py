@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class Rated(NamedTuple):
     seconds: float  # of this process, to build the space and to rank
 
 
-def evaluate(tasks: Sequence[Task], model: str, num_public: int, jobs: int = 1) -> dict:
+def evaluate(tasks: Sequence[Task], model: str, num_public: int, jobs: int = 1) -> dict[str, Any]:
     """Accuracy on the hidden pairs of each task, from its first `num_public` pairs.
 
     Every candidate fits the public pairs, so a beam of 10 has the same first one as a beam of 1.

@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
@@ -219,7 +220,7 @@ def drawn_points(q: Any, name: str, n: int = 4000, seed: int = 0) -> np.ndarray:
 def continued(q: Any, key: Any, x: Any, num_edits: int) -> Any:
     """States [num_edits + 1, 32]: what the editor would do from x on if nothing stopped it."""
 
-    def edit(x, key):
+    def edit(x: Array, key: Array) -> tuple[Array, Array]:
         edited = q.editor.sample(key, x, None)
         return edited, edited
 

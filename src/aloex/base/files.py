@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class FileError(AloexError, OSError):
     """A file or folder that cannot be written or read."""
 
 
-def explain_os_error(error: OSError, path: str | os.PathLike | None = None) -> str:
+def explain_os_error(error: OSError, path: str | os.PathLike[str] | None = None) -> str:
     """One line: what went wrong, with which path, how to fix it."""
     where = path if path is not None else error.filename
     what = error.strerror or str(error)
@@ -39,7 +39,7 @@ def explain_os_error(error: OSError, path: str | os.PathLike | None = None) -> s
 
 
 @contextmanager
-def naming(path: str | os.PathLike, action: str = "write") -> Iterator[None]:
+def naming(path: str | os.PathLike[str], action: str = "write") -> Generator[None]:
     """Turn an OSError into a `FileError` that names the path: that of a full disk has none."""
     try:
         yield

@@ -12,7 +12,7 @@ from aloex.learning import Columns, Config, Model, build_networks
 from aloex.runs.run_folder import RunFolder
 
 
-def load_checkpoint(folder: str | os.PathLike) -> tuple[Model, int]:
+def load_checkpoint(folder: str | os.PathLike[str]) -> tuple[Model, int]:
     """The model in the newest checkpoint of a run that `learn` began, and its step.
 
     Args:

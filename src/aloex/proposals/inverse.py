@@ -14,10 +14,6 @@ one backward walk, the shorter being a part of the longer, so their common edits
 The average law of the n draws is still s_x.
 """
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from typing import Any
 
 import equinox as eqx
@@ -25,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
-from scipy.special import gammaln  # pyright: ignore[reportMissingTypeStubs]
+from scipy.special import gammaln
 
 from aloex.base.errors import require
 from aloex.proposals.quantiles import sum_quantiles

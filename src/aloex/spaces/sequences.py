@@ -1,9 +1,5 @@
 """Token sequences of varying length, and what the rest must know of their padding."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from dataclasses import dataclass
 
 import jax

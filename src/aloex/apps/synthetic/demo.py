@@ -21,7 +21,7 @@ METHOD = "aloe"
 # Found by short runs on two cores. With an autoregressive start q is as good as f after 3,000
 # steps: its MMD is that of data. A start of independent bits left it at 6e-4 after 4,000. A good
 # start needs few edits, so the bound on the probability to stop keeps them in sight.
-DEMO = {
+DEMO: dict[str, Any] = {
     "max_stop_prob": 0.6,
     "batch_size": 256,
     "persistence": 4,
@@ -85,7 +85,9 @@ def measure(trained: Trained, **sizes: Any) -> dict[str, Any]:
     return {"model": evaluate.evaluate(trained, **sizes), "data": data}
 
 
-def write_report(out: Path, trained: Trained, scores: dict[str, Any], rows: list[dict]) -> Path:
+def write_report(
+    out: Path, trained: Trained, scores: dict[str, Any], rows: list[dict[str, Any]]
+) -> Path:
     """Write pictures, numbers and the page into `out`; returns the page's path."""
     found = draw.searches(trained.q, jax.random.key(0), 4000)
     with rc_context(draw.STYLE):
@@ -155,7 +157,7 @@ READING = {
 }
 
 
-def curves(rows: list[dict]) -> Figure:
+def curves(rows: list[dict[str, Any]]) -> Figure:
     """What training recorded."""
     titles = {"f_loss": "loss of f", "log_q": "log q of its targets", "num_edits": "edits"}
     figure = draw.figure(11.0, 2.9)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int, Key
 
 from aloex.apps.synthetic import methods
 from aloex.apps.synthetic.data import DATA_SETS, DataSet
@@ -94,7 +95,7 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
     groups = [np.flatnonzero(np.array(names) == name) for name in dict.fromkeys(names)]
     back = np.argsort(np.concatenate(groups))
 
-    def stream(key, n):
+    def stream(key: Key[Array, ""], n: int) -> Int[Array, "problems n dim"]:
         """Batches of all problems; those of the same data set are drawn at once."""
         keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(ids)
         draw = lambda group: jax.vmap(lambda k: DataSet(names[group[0]]).sample(k, n))(keys[group])
@@ -110,6 +111,6 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
     }
 
 
-def metrics(folder: Path) -> list[dict]:
+def metrics(folder: Path) -> list[dict[str, Any]]:
     """The record of a run: a row now and then, with a number for each problem."""
     return read_metrics(folder / "run")

@@ -1,7 +1,7 @@
 """`aloex programs`: make tasks, train the networks that write programs, and the energy."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -94,7 +94,7 @@ def train_q0(
     checkpoint_every: Every = 2000,
 ) -> None:
     """Train a q0, a network that writes a program for some examples, on fresh tasks."""
-    options = {**locals(), "model": model.value, "size": size.value}
+    options: dict[str, Any] = {**locals(), "model": model.value, "size": size.value}
     _check(learning_rate)
     from aloex.apps.fill.networks import train_q0  # JAX loads slowly
 
@@ -122,7 +122,7 @@ def train_editor(
     checkpoint_every: Every = 2000,
 ) -> None:
     """Train the editor of a q0, by shortest edits from its draws to the right programs."""
-    options = {**locals(), "size": size.value}
+    options: dict[str, Any] = {**locals(), "size": size.value}
     _check(learning_rate)
     from aloex.apps.fill.networks import train_editor  # JAX loads slowly
 

@@ -5,10 +5,6 @@ A table in memory stays a table, and a memory-mapped one stays on the disk. A fu
 step takes.
 """
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, NamedTuple

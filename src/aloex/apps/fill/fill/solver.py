@@ -182,7 +182,7 @@ def _space(
         chosen = [*chosen, pairs[wrong.index(max(wrong))]]
 
 
-def _most_disputed(inputs: Sequence[str], votes: list[Counter]) -> list[str]:
+def _most_disputed(inputs: Sequence[str], votes: list[Counter[str | None]]) -> list[str]:
     """The inputs on which programs differ most; those to which most programs apply come first."""
     by_agreement = sorted(zip(votes, inputs, strict=True), key=lambda pair: max(pair[0].values()))
     not_applying = {x: vote[None] for vote, x in by_agreement}

@@ -10,7 +10,7 @@ import lzma
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,7 +62,8 @@ class Arrays(NamedTuple):
     outputs: np.ndarray  # uint8 [tasks, 10, 50]
     tokens: np.ndarray  # int8 [tasks, 120]
 
-    def __getitem__(self, index) -> "Arrays":  # pyright: ignore[reportIncompatibleMethodOverride]
+    # An index chooses tasks; that of a tuple would choose an array.
+    def __getitem__(self, index: Any) -> "Arrays":  # pyright: ignore[reportIncompatibleMethodOverride]
         return Arrays(self.inputs[index], self.outputs[index], self.tokens[index])
 
     def tasks(self) -> list[Task]:

@@ -13,7 +13,7 @@ line that names them.
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -135,7 +135,7 @@ class Campaign:
         return self.signal is None
 
     @contextmanager
-    def _whole_batch(self) -> Iterator[None]:
+    def _whole_batch(self) -> Generator[None]:
         """Forget what a batch covered if its line was not written."""
         seen, num_rows = self.executor.seen.copy(), self.record.num_rows
         try:
@@ -222,7 +222,12 @@ class Campaign:
                 found.append({"number": first + i, "input": hash_of(data), **origin, **new})
             failed = self._triage(first, outcomes.failures, describe)
             seconds = round(self.record.seconds + time.monotonic() - start, 4)
-            row = {"stop": stop, "seconds": seconds, "found": found, "failed": failed}
+            row: dict[str, Any] = {
+                "stop": stop,
+                "seconds": seconds,
+                "found": found,
+                "failed": failed,
+            }
             if isinstance(self.mutator, AdaptiveMutator):
                 # The pool has the seeds that did not fail, then what was found.
                 is_added = (
@@ -239,13 +244,15 @@ class Campaign:
             self.signal = signals.number
             raise KeyboardInterrupt
 
-    def _triage(self, first: int, failures: list[Failure], describe: Describe) -> list[dict]:
+    def _triage(
+        self, first: int, failures: list[Failure], describe: Describe
+    ) -> list[dict[str, Any]]:
         """Find out which bugs they are. Some inputs of each crash site are kept and triaged."""
         sites, rows = dict(self.record.crash_sites), []
         for failure in failures:
             site = crash_site(failure)
             bug, count = sites.get(site, ("", 0))
-            row = {"number": first + failure.index, "site": site, "bug": bug}
+            row: dict[str, Any] = {"number": first + failure.index, "site": site, "bug": bug}
             if count < MAX_KEPT:
                 data, origin = describe(failure.index)
                 row |= {**asdict(self.crashes.add(data, failure)), **origin}
@@ -287,7 +294,7 @@ def read_input(path: Path) -> bytes:
 
 
 @contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
+def writing_to(folder: Path) -> Generator[None]:
     """Turn an error of the file system into an `AloexError` that names the folder."""
     try:
         yield

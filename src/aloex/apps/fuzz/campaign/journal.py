@@ -68,7 +68,7 @@ class Journal:
         os.truncate(self._fd, whole)
         return rows
 
-    def _check(self, first: dict[str, Any], now: dict[str, Any]) -> None:
+    def _check(self, first: Any, now: dict[str, Any]) -> None:
         if not isinstance(first, dict) or not isinstance(first.get("settings"), dict):
             raise CheckpointError(
                 f"{self.path} is not the journal of a campaign; use another folder"

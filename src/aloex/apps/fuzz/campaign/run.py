@@ -87,7 +87,10 @@ def run_campaign(
     ) as campaign:
         if campaign.record.curve:
             print(f"resuming after {campaign.record.num_run} inputs", file=sys.stderr)
-        limits = {"num_inputs": settings.num_inputs, "max_seconds": settings.max_seconds}
+        limits: dict[str, Any] = {
+            "num_inputs": settings.num_inputs,
+            "max_seconds": settings.max_seconds,
+        }
         with StatusLine(**limits) as status:
             campaign.run(**limits, on_batch=status)
         print(f"{status.line(campaign.record)}; writing the report", file=sys.stderr)

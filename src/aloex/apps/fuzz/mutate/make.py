@@ -81,7 +81,7 @@ def make_mutator(settings: MutatorSettings, *, max_len: int) -> tuple[Mutator, d
     options = {} if settings.edits is None else {"edits": settings.edits}
     repair = None if settings.repair is None else REPAIRS[settings.repair]
     mutator = make(seed=settings.seed, keep=settings.keep, repair=repair, **options)
-    recorded = {
+    recorded: dict[str, Any] = {
         "mutator": settings.name,
         "edits": ",".join(map(str, mutator.edits)),
         "keep": settings.keep,
@@ -114,10 +114,11 @@ def _maker(settings: MutatorSettings, max_len: int) -> tuple[Any, dict[str, Any]
             return partial(with_model.Resample, model), about
         case "best":
             return partial(with_model.best, model), about
-    how: dict[str, Any] = {"temperatures": settings.temperatures}
-    if settings.visible is not None:
-        how["visible_fractions"] = settings.visible
-    return partial(with_model.learned, model, **how), about | {
-        "visible": settings.visible,
-        "temperatures": settings.temperatures,
-    }
+        case _:
+            how: dict[str, Any] = {"temperatures": settings.temperatures}
+            if settings.visible is not None:
+                how["visible_fractions"] = settings.visible
+            return partial(with_model.learned, model, **how), about | {
+                "visible": settings.visible,
+                "temperatures": settings.temperatures,
+            }

@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Integer, Key, PyTree
+from jaxtyping import Array, Float, Integer, Key
 
 from aloex.apps.fill.networks import q0
 from aloex.apps.fill.networks.editor_file import build_editor, editor_memory
@@ -78,7 +78,7 @@ class EditorLoss(eqx.Module):
     num_trajectories: int = eqx.field(static=True, default=1)
     num_scored: int = eqx.field(static=True, default=4)  # steps, of a single trajectory
 
-    def __call__(self, editor: PyTree, batch: EditBatch) -> tuple[Float[Array, ""], EditorInfo]:
+    def __call__(self, editor: Any, batch: EditBatch) -> tuple[Float[Array, ""], EditorInfo]:
         fixed, editor = jax.lax.stop_gradient(to_bfloat16(self.q0)), to_bfloat16(editor)
         key_start, key_path, key_steps = jax.random.split(
             jax.random.fold_in(self.key, batch.number), 3
@@ -128,8 +128,8 @@ class EditorLoss(eqx.Module):
 
 
 def score_steps(
-    editor: PyTree,
-    memory: PyTree,
+    editor: Any,
+    memory: Any,
     seen: PublicPairs,
     scripts: Script,
     steps: Integer[Array, "tasks n k"],
