@@ -1,6 +1,7 @@
 """`aloex fill` as a stranger meets it."""
 
 import json
+import os
 
 from commands import aloex, assert_mistakes_are_one_line, python
 
@@ -76,3 +77,12 @@ def test_mistakes_are_one_line(tmp_path):
     assert "Traceback" not in odd.stderr
     choice = aloex("fill", "good.csv", "--score", "best", cwd=tmp_path)
     assert choice.returncode == 2 and "'best' is not one of 'tables', 'learned'" in choice.stderr
+
+
+def test_a_terminal_without_umlauts(tmp_path):
+    (tmp_path / "ü.csv").write_text("ä b,b\nö d,\n")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = aloex("fill", "ü.csv", "--out", "ö.csv", cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "\\xf6 d  ->  d" in done.stdout
+    assert "ö d,d," in (tmp_path / "ö.csv").read_text()

@@ -1,6 +1,7 @@
 """The `aloex` command: its parts joined, and errors told as one clear line."""
 
 import sys
+from io import TextIOWrapper
 from typing import NoReturn
 
 import typer
@@ -34,6 +35,9 @@ app.add_typer(programs.app, name="programs")
 def main() -> None:
     """The `aloex` command."""
     keep_compiled_programs()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     run_app(app)
 
 
