@@ -212,6 +212,12 @@ def test_equal_configs_share_their_learner():
     assert build_learner(SMALL) is build_learner(dataclasses.replace(SMALL))
 
 
+@pytest.mark.parametrize("name, bad", [("walk_stop_prob", 1.0), ("max_stop_prob", 1.1)])
+def test_a_config_is_refused_before_anything_is_built_of_it(name, bad):
+    with pytest.raises(InputError, match=f"{name} must be in"):
+        Config(dim=4, **{name: bad})
+
+
 def test_a_config_chooses_the_proposal():
     config = dataclasses.replace(SMALL, proposal="edit_distance", max_edits=4)
     proposal = build_learner(config).proposal
