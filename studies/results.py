@@ -12,7 +12,9 @@ from aloex.base.provenance import provenance
 SOURCE = ("command", "versions", "machine")
 
 
-def save(path: Path, rows: list[dict], keys: tuple[str, ...], *, quiet: bool = False) -> None:
+def save(
+    path: Path, rows: list[dict[str, Any]], keys: tuple[str, ...], *, quiet: bool = False
+) -> None:
     """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new.
 
     Of several rows with the same keys the last one is kept.
@@ -29,7 +31,7 @@ def save(path: Path, rows: list[dict], keys: tuple[str, ...], *, quiet: bool = F
         print(f"wrote {path}")
 
 
-def read(path: Path) -> list[dict]:
+def read(path: Path) -> list[dict[str, Any]]:
     """The rows, each with the command, versions and machine that made it."""
     try:
         saved = json.loads(path.read_text())
@@ -40,9 +42,9 @@ def read(path: Path) -> list[dict]:
         raise InputError(f"{path} holds no rows of results: {error!r}") from None
 
 
-def _dump(rows: list[dict]) -> str:
+def _dump(rows: list[dict[str, Any]]) -> str:
     """A line for each row, with the number of its source."""
-    sources: list[dict] = []
+    sources: list[dict[str, Any]] = []
     lines = []
     for row in rows:
         source = {key: row[key] for key in SOURCE if key in row}

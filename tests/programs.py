@@ -1,5 +1,8 @@
-"""Hypothesis strategies for programs and texts, shared by the tests of the language."""
+"""Programs and texts for hypothesis, and words of a program, for tests of the language."""
 
+from collections.abc import Iterable
+
+import numpy as np
 from hypothesis import strategies as st
 
 from aloex.apps.fill.language import (
@@ -11,6 +14,8 @@ from aloex.apps.fill.language import (
     RegexTok,
     SubStr,
 )
+from aloex.apps.fill.language.mask import ALLOWED, NEXT, START
+from aloex.apps.fill.language.tokens import VOCABULARY
 
 ks = st.integers(-4, 4)
 constants = st.sampled_from(CONSTANTS)
@@ -29,3 +34,18 @@ def programs(chars=constants, regexes=tuple(REGEXES), ks=ks):
 
 
 texts = st.text(alphabet="aB3 ,-", max_size=12)
+
+
+def state_after(tokens: Iterable[int], state: int = START) -> int | None:
+    """The state after some tokens, or None where one of them is not allowed."""
+    for token in tokens:
+        if not ALLOWED["paper"][state, token]:
+            return None
+        state = int(NEXT[state, token])
+    return state
+
+
+def next_words(tokens: Iterable[int], mode: str = "paper") -> list[str]:
+    """The words that may follow."""
+    state = state_after(tokens)
+    return [] if state is None else [VOCABULARY[i] for i in np.flatnonzero(ALLOWED[mode][state])]

@@ -1,28 +1,78 @@
-"""The commands that the documentation prints: README's run, and those of all pages are known."""
+"""The commands that the documentation prints: every one is known, and run by a test."""
 
-import importlib
+import ast
 import re
 import shlex
 import sys
+from collections.abc import Iterator
+from functools import reduce
+from itertools import product
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
-import typer
 
 from aloex.apps.synthetic import evaluate, methods
 from aloex.cli import main
-from aloex.cli.main import app
+from commands import parse
 from fuzz_targets import ROOT, clang, libpng  # noqa: F401
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+INLINE = re.compile(r"`((?:aloex|python -m studies\.\w+) [^`]+)`")
 SECTION = re.compile(r"^## (.*?)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+SHELL, OTHER = {"", "console", "bash", "sh"}, {"python", "c", "text"}
 
 NOT_RUN = {  # by the first word, with the reason
     "pip": "test_wheel.py installs the wheel into an empty environment",
     "make": "make test runs this; make demo and make bench take minutes",
+    "apt-get": "needs rights",
+    "for": "of the shell",
+    "done": "of the shell",
+    "cat": "of the shell",
+    "mkdir": "of the shell",
+    "printf": "of the shell",
+}
+HERE, CLI = "tests/test_commands_of_the_docs.py", "tests/cli"
+OWN_TARGET = "tests/apps/fuzz/test_fuzz_own_target_page.py::test_the_page_runs"
+STUDIES, SYNTH = "tests/studies/test_commands.py", "tests/studies/test_synth_commands.py"
+RUN_BY = {  # the test that runs a command
+    "aloex demo": "tests/apps/synthetic/test_demo.py::test_a_second_call_uses_the_run",
+    "aloex learn": f"{HERE}::test_readme_learns_and_samples",
+    "aloex sample": f"{HERE}::test_readme_learns_and_samples",
+    "aloex score": f"{HERE}::test_readme_learns_and_samples",
+    "aloex synthetic train": f"{HERE}::test_readme_learns_and_samples",
+    "aloex synthetic eval": f"{HERE}::test_readme_learns_and_samples",
+    "aloex synthetic log-z": f"{CLI}/test_synthetic_cli.py::test_log_z_is_told_for_each_model",
+    "aloex fill": f"{HERE}::test_readme_fills_a_column",
+    "aloex fuzz build": f"{HERE}::test_readme_fuzzes_a_library",
+    "aloex fuzz run": f"{HERE}::test_readme_fuzzes_a_library",
+    "aloex fuzz learn": f"{HERE}::test_readme_fuzzes_a_library",
+    "aloex fuzz replay": OWN_TARGET,
+    "aloex fuzz coverage": OWN_TARGET,
+    "aloex programs train q0": f"{CLI}/test_programs_cli.py::test_networks_are_trained",
+    "aloex programs train editor": f"{CLI}/test_programs_cli.py::test_networks_are_trained",
+    "aloex programs train energy": (
+        f"{CLI}/test_programs_cli.py::test_training_stops_in_time_and_says_how_to_go_on"
+    ),
+    "python -m studies.synthetic table": f"{STUDIES}::test_synthetic_table_figures_and_page",
+    "python -m studies.synthetic figures": f"{STUDIES}::test_synthetic_table_figures_and_page",
+    "python -m studies.synthetic page": f"{STUDIES}::test_synthetic_table_figures_and_page",
+    "python -m studies.synthetic tune": f"{STUDIES}::test_synthetic_tune",
+    "python -m studies.synthetic ablation": f"{STUDIES}::test_synthetic_ablation",
+    "python -m studies.synthetic variance": f"{STUDIES}::test_synthetic_variance",
+    "python -m studies.fuzz run": f"{STUDIES}::test_fuzz_run_and_page",
+    "python -m studies.fuzz page": f"{STUDIES}::test_fuzz_run_and_page",
+    "python -m studies.synth table": f"{SYNTH}::test_networks_are_rated",
+    "python -m studies.synth eval": f"{SYNTH}::test_networks_are_rated",
+    "python -m studies.synth page": (
+        "tests/studies/test_synth_page.py::test_the_pages_show_the_committed_results"
+    ),
+    "python -m studies.speed compare": f"{STUDIES}::test_speed_compare",  # where PyTorch is
+    "python -m studies.speed scaling": f"{STUDIES}::test_speed_scaling",
+    "python -m studies.speed log-z": f"{STUDIES}::test_speed_log_z",
+    "python -m studies.speed fuzz": f"{STUDIES}::test_speed_fuzz",
 }
 SMALLER = {  # what to add, so that a command ends within seconds
     "aloex learn": "--steps 4 --batch-size 8",
@@ -34,7 +84,7 @@ FEWER_INPUTS = re.compile(r"--inputs \d+")
 
 def blocks_of(text: str) -> list[str]:
     """The blocks of a page that show commands."""
-    return [block for kind, block in BLOCK.findall(text) if kind in ("", "console", "bash")]
+    return [block for kind, block in BLOCK.findall(text) if kind in SHELL]
 
 
 def commands_in(block: str) -> list[str]:
@@ -43,28 +93,48 @@ def commands_in(block: str) -> list[str]:
     return [re.sub(r"\s+#.*", "", line).strip().removeprefix("$ ") for line in lines]
 
 
-def parse(words: list[str]) -> None:
-    """Parse a command of `aloex` or of a study as far as its function; a mistake raises."""
-    if words[0] == "aloex":
-        command, rest = typer.main.get_command(app), words[1:]
-    else:  # python -m studies.NAME
-        module = words[2] if words[2].count(".") > 1 else f"{words[2]}.__main__"
-        study = importlib.import_module(module)
-        if not hasattr(study, "app"):
-            return
-        command, rest = typer.main.get_command(study.app), words[3:]
-    while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
-        command, rest = command.commands[rest[0]], rest[1:]
-    if "--help" not in rest and not hasattr(command, "commands"):
-        command.make_context(words[0], rest)
+def only_commands(block: str) -> Iterator[str]:
+    """Those of a block without what they print, and those of a loop once for each value."""
+    typed = [line for line in block.splitlines() if line.startswith("$ ")]
+    loops: dict[str, list[str]] = {}
+    for command in filter(None, commands_in("\n".join(typed) if typed else block)):
+        if loop := re.fullmatch(r"for (\w+) in (.*); do", command):
+            loops[loop[1]] = loop[2].split()
+        names = [name for name in loops if f"${name}" in command]
+        for values in product(*(loops[name] for name in names)):
+            told = zip(names, values, strict=True)
+            yield reduce(lambda text, pair: text.replace(f"${pair[0]}", pair[1]), told, command)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_commands_of_a_page_are_known(page):
-    for block in blocks_of(page.read_text()):
-        for command in commands_in(block):
-            if re.match(r"aloex |python -m studies\.(?!speed)", command):  # speed needs PyTorch
-                parse(shlex.split(command))
+def test_every_command_of_a_page_is_known_and_run(page):
+    text = page.read_text()
+    for kind, block in BLOCK.findall(text):
+        assert kind in SHELL | OTHER, f"a block of {kind} in {page.name}: is it one of commands?"
+        for command in only_commands(block) if kind in SHELL else ():
+            first = command.split()[0]
+            if first in ("aloex", "python"):
+                name, is_group = parse(shlex.split(command))
+                assert name in RUN_BY or is_group, f"{page.name} prints {command}: which test?"
+            else:
+                assert first in NOT_RUN, f"{page.name} prints {command}, which no test runs"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_within_the_text_is_known_and_run(page):
+    """In the text, options and arguments may be left out."""
+    for command in INLINE.findall(BLOCK.sub("", page.read_text())):
+        words = shlex.split(command)
+        names = [" ".join(words[:end]) for end in range(len(words), 0, -1)]
+        if not any(name in RUN_BY for name in names):
+            assert parse(words)[1], f"{page.name} prints {command}: which test runs it?"
+
+
+@pytest.mark.parametrize("name", sorted(set(RUN_BY.values())))
+def test_the_tests_that_run_commands_are_there(name):
+    file, _, test = name.partition("::")
+    tree = ast.parse((ROOT / file).read_text())
+    assert test in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize(
@@ -148,7 +218,7 @@ def test_readme_is_short_and_its_other_blocks_are_known():
         "More",
     }
     first = {line.split()[0] for block in SECTIONS["Install"] for line in commands_in(block)}
-    assert first == set(NOT_RUN)
+    assert first == {"pip", "make"}
 
 
 def test_readme_learns_and_samples(small, small_study, monkeypatch, capsys):

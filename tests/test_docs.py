@@ -10,7 +10,9 @@ from pathlib import Path
 import jax
 import pytest
 
+from aloex.apps.fill.networks.programs import codes
 from aloex.base.extras import EXTRAS
+from aloex.runs import checkpoints
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -78,6 +80,12 @@ def test_skeletons_for_contributors_run(quick):
     run_blocks(page, python_blocks(page), quick)
 
 
+def test_no_page_has_an_example_that_no_test_runs():
+    """Those of two pages need a compiler or networks, so they run beside other tests of these."""
+    here, elsewhere = {"README", "library", "add_a_part"}, {"fuzz_own_target", "synth_models"}
+    assert {page.stem for page in PAGES if python_blocks(page)} == here | elsewhere
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_relative_links_lead_somewhere(page):
     for target in LINK.findall(CODE.sub("", page.read_text())):
@@ -138,6 +146,13 @@ def test_the_picture_of_the_house_shows_every_room():
     for app, storeys in house["APPS"].items():
         inside = {p.parent.name for p in (source / "apps" / app).glob("*/__init__.py")}
         assert inside <= {room for storey in storeys for room in storey}, app
+
+
+def test_numbers_of_the_architecture_page_are_those_of_the_code():
+    text = " ".join((ROOT / "docs" / "architecture.md").read_text().split())
+    assert f"each of {codes.NUM_EXPRS - 1:,} expressions" in text
+    assert f"the {codes.NUM_POS} positions" in text
+    assert f"files of weights of {checkpoints.MAX_BYTES // 10**6} MB at most" in text
 
 
 def test_every_extra_that_is_named_can_be_installed():

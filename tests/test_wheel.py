@@ -77,6 +77,13 @@ def test_a_plain_install_is_small_and_has_no_jax(installed):
     done(installed / "bin" / "python", "-c", program, cwd=installed)
 
 
+def test_sizes_in_the_documentation_are_those_tested_here():
+    text = lambda name: " ".join((ROOT / name).read_text().split())
+    for name in ("README.md", "CHANGELOG.md", "docs/architecture.md"):
+        assert f"under {MAX_INSTALLED // 10**6} MB" in text(name)
+    assert f"below {MAX_WHEEL // 10**6} MB" in text("CHANGELOG.md")
+
+
 def test_it_fills_a_table(installed, tmp_path):
     (tmp_path / "names.csv").write_text(TABLE)
     done(installed / "bin" / "aloex", "fill", "names.csv", "--out", "filled.csv", cwd=tmp_path)
@@ -99,12 +106,26 @@ def test_the_built_in_targets_come_with_it(installed):
 
 
 @pytest.mark.parametrize(
-    "command", [("learn", "x.csv", "--out", "run"), ("demo",), ("synthetic", "train")]
+    ("command", "extra"),
+    [
+        ("learn x.csv --out run", "learn"),
+        ("sample run --out x.csv", "learn"),
+        ("score run x.csv --out y.csv", "learn"),
+        ("demo", "learn"),
+        ("synthetic train", "learn"),
+        ("synthetic eval run", "learn"),
+        ("fuzz learn . --out m.safetensors", "learn"),
+        ("programs tasks --out x.tsv.xz", "networks"),
+        ("programs train q0 --out run", "networks"),
+        ("programs train editor --out run --q0 q0", "networks"),
+        ("programs train energy --out run", "networks"),
+    ],
 )
-def test_commands_that_need_jax_say_how_to_get_it(command, installed, tmp_path):
+def test_commands_say_which_extra_they_lack(command, extra, installed, tmp_path):
     (tmp_path / "x.csv").write_text("0,1\n1,0\n")
-    [line] = done(installed / "bin" / "aloex", *command, cwd=tmp_path, status=2).splitlines()
-    assert line.startswith("error: ") and NEEDS_JAX in line
+    program = installed / "bin" / "aloex"
+    [line] = done(program, *command.split(), cwd=tmp_path, status=2).splitlines()
+    assert line.startswith("error: ") and f"pip install 'aloex[{extra}]'" in line
 
 
 @pytest.mark.parametrize("name", ["learn", "samplers"])

@@ -17,14 +17,20 @@ CORE = [
     [
         ("cursor", "where a chain stands"),
         ("trajectory", "a search, padded"),
-        ("importance_weights", "ESS, draws"),
+        ("importance_weights", "resampling"),
     ],
     [("spaces", "what x is: bits, categories, mixed columns, sequences")],
 ]
 BASE = [("base", "errors, files, locks, signals, progress, pages: no JAX")]
 APPS = {
-    "fuzz": [["report"], ["campaign"], ["mutate", "execute"], ["model", "target"], ["inputs"]],
-    "fill": [["fill"], ["tables", "energy", "networks"], ["space", "tasks"], ["language"]],
+    "fuzz": [
+        ["report"],
+        ["campaign"],
+        ["mutate", "execute"],
+        ["model", "target"],
+        ["inputs", "tools"],
+    ],
+    "fill": [["fill", "networks"], ["tables", "energy"], ["space", "tasks"], ["language"]],
     "synthetic": [["demo, draw"], ["train, evaluate"], ["methods"], ["data, density"]],
 }
 STUDIES = ["studies/", "tables, figures, pages;", "python -m studies.NAME ...;", "not in the wheel"]

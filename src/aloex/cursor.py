@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Array, Float, Int
 
-Energy = Callable[..., Any]  # f(x, z=None) -> scalar
+Energy = Callable[[Array, Any], Array]  # f(x, z) -> scalar; z is None or what f needs
 
 
 @runtime_checkable
@@ -43,7 +43,7 @@ class Incremental(Protocol):
         """h(x, z), the sum of the sites' vectors and z's part."""
         ...
 
-    def site(self, i: Any, v: Array) -> Array:
+    def site(self, i: Array | int, v: Array) -> Array:
         """The vector that value v at site i adds to h."""
         ...
 

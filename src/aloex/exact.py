@@ -3,9 +3,9 @@
 Run it inside `float64()`, with models passed through `to_float64`, when rounding matters.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -13,14 +13,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from aloex.base.errors import require
+from aloex.base.errors import InputError, require
 from aloex.cursor import Energy, Incremental
 from aloex.spaces import Bits, Space
 from aloex.trajectory import Trajectory
 
+Model = TypeVar("Model")  # a tree of arrays
+
 
 @contextmanager
-def float64() -> Iterator[None]:
+def float64() -> Generator[None]:
     """Double precision inside the block.
 
     Returns:
@@ -37,7 +39,7 @@ def float64() -> Iterator[None]:
         yield
 
 
-def to_float64(model: Any) -> Any:
+def to_float64(model: Model) -> Model:
     """The same model with every floating-point array in double precision.
 
     Args:
@@ -184,7 +186,27 @@ def site_matrix(
     return matrix.at[jnp.arange(space.size)[:, None], to].set(jnp.exp(log_probs))
 
 
-def log_marginal(q: Any, space: Space, z: Array | None = None) -> Float[Array, " size"]:
+@runtime_checkable
+class Search(Protocol):
+    """What `log_marginal` asks of a q: the parts of a `samplers.LocalSearch`.
+
+    Example:
+        >>> from aloex import exact, samplers, spaces
+        >>> isinstance(samplers.LocalSearch(samplers.Factorized(spaces.Bits(2))), exact.Search)
+        True
+    """
+
+    @property
+    def q0(self) -> Any: ...
+    @property
+    def editor(self) -> Any: ...
+    @property
+    def stop(self) -> Any: ...
+    @property
+    def max_edits(self) -> int: ...
+
+
+def log_marginal(q: Search, space: Space, z: Array | None = None) -> Float[Array, " size"]:
     """log q(x | z) of every state (Eq. prob_q), for a local search by single-site edits.
 
     The sum over trajectories is a product of matrices: searches still running at x after i edits
@@ -258,7 +280,7 @@ def trajectories(space: Space, x: Int[Array, " dim"], max_edits: int) -> Traject
 
 
 def streamed_log_z(
-    f: Any,
+    f: Energy,
     space: Bits,
     z: Array | None = None,
     *,
@@ -289,7 +311,8 @@ def streamed_log_z(
         >>> abs(exact.streamed_log_z(f, space) - float(exact.log_z(f, space))) < 0.01
         True
     """
-    require(isinstance(f, Incremental), "streamed_log_z needs an energy with hidden, site and head")
+    if not isinstance(f, Incremental):
+        raise InputError("streamed_log_z needs an energy with hidden, site and head")
     require(log2_chunk >= 1, f"log2_chunk must be at least 1, got {log2_chunk}")
     num_low = min(space.dim, log2_chunk, 16)
     num_rows = 2 ** max(0, min(space.dim, log2_chunk) - num_low)  # high states in one chunk
@@ -309,8 +332,12 @@ def streamed_log_z(
 
 
 @eqx.filter_jit
-def _chunk_log_sums(f, hidden_high, hidden_low) -> Float[Array, " chunks"]:
-    def log_sum(rows):
+def _chunk_log_sums(
+    f: Incremental,
+    hidden_high: Float[Array, "chunks rows width"],
+    hidden_low: Float[Array, "low width"],
+) -> Float[Array, " chunks"]:
+    def log_sum(rows: Float[Array, "rows width"]) -> Float[Array, ""]:
         hidden = rows[:, None, :] + hidden_low
         return jax.nn.logsumexp(jax.vmap(jax.vmap(f.head))(hidden))
 

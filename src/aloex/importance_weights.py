@@ -54,8 +54,8 @@ def systematic(
     num = log_w.shape[0] if num is None else num
     log_w = jnp.where(jnp.isfinite(log_w).any(), log_w, 0)
     share = jnp.cumsum(jax.nn.softmax(log_w))
-    places = (jnp.arange(num) + offset) / num * share[-1]
-    return jnp.minimum(jnp.searchsorted(share, places), log_w.shape[0] - 1)
+    points = (jnp.arange(num) + offset) / num * share[-1]
+    return jnp.minimum(jnp.searchsorted(share, points), log_w.shape[0] - 1)
 
 
 def systematic_in_groups(
@@ -83,12 +83,12 @@ def systematic_in_groups(
     total = jax.nn.logsumexp(jnp.where(same, log_w, -jnp.inf), axis=1)
     size = same.sum(axis=1)
     # Laid side by side in order of their first rows, a group of m rows takes up a length of m, so
-    # exactly m of the places 0 + offset, 1 + offset, ... fall on it.
+    # exactly m of the points 0 + offset, 1 + offset, ... fall on it.
     first = jnp.argmax(same, axis=1)
     order = jnp.argsort(first)
     lengths = jnp.cumsum((size * jnp.exp(log_w - total))[order])
     found = jnp.searchsorted(lengths, jnp.arange(n) + offset, side="right")
-    # Rounding may put a place just beyond the border of its group.
+    # Rounding may put a point just beyond the border of its group.
     begin = jnp.searchsorted(first[order], first[order])
     found = jnp.clip(found, begin, begin + size[order] - 1)
     return jnp.zeros(n, found.dtype).at[order].set(order[found])

@@ -149,9 +149,9 @@ def first_with_same_ending(group: Trajectory) -> Int[Array, "n steps"]:
         [[0, 0], [0, 1]]
     """
     n, steps, dim = group.x.shape
-    # Count states from the end x_t (m = 0) backwards, so that equal endings have equal places.
-    place = jnp.maximum(group.num_edits[:, None] - jnp.arange(steps), 0)
-    backwards = jnp.take_along_axis(group.x, place[:, :, None], axis=1).astype(jnp.uint32)
+    # Count states from the end x_t (m = 0) backwards, so that equal endings have equal indices.
+    index = jnp.maximum(group.num_edits[:, None] - jnp.arange(steps), 0)
+    backwards = jnp.take_along_axis(group.x, index[:, :, None], axis=1).astype(jnp.uint32)
     marks = [
         jnp.cumsum(jnp.sum(backwards * _salt(steps, dim, seed), axis=2, dtype=jnp.uint32), axis=1)
         for seed in (1, 2)

@@ -2,13 +2,13 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from aloex.base.errors import InputError
 from aloex.cli.options import listed, whole_or_share
-from studies.command import command_line, run
+from studies.command import command_line, run_app
 
 app = command_line("Which mutants cover most? Methods, libFuzzer and AFL++ on the same targets.")
 
@@ -66,7 +66,7 @@ def study(
         raise InputError(f"{by_model[0]} needs --models FOLDER, with what aloex fuzz learn wrote")
     special = ("no-model", *comparison.LEARNED)
     plain = comparison.lines([name for name in wanted if name not in special], sweep)
-    limits = {"timeout": timeout, "memory_mb": memory, "workers": workers}
+    limits: dict[str, Any] = {"timeout": timeout, "memory_mb": memory, "workers": workers}
     for loaded in [Target.load(name) for name in target]:
         todo = list(plain)
         if "no-model" in wanted:
@@ -76,7 +76,12 @@ def study(
             if method or (models and file.exists()):  # one that is asked for is missed
                 todo += comparison.model_lines(file, loaded.max_len, sweep, mode)
         tell = lambda line, name=loaded.name: print(f"{name}: {line}", file=sys.stderr, flush=True)
-        how = {"trials": trials, "first_trial": first_trial, "counts": counts, "tell": tell}
+        how: dict[str, Any] = {
+            "trials": trials,
+            "first_trial": first_trial,
+            "counts": counts,
+            "tell": tell,
+        }
         comparison.make(loaded, todo, out, **how, **limits)
     print(table(read(out), max(counts)))
 
@@ -106,4 +111,4 @@ def page(
 
 
 if __name__ == "__main__":
-    run(app)
+    run_app(app)

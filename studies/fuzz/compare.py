@@ -52,8 +52,8 @@ def best_edits(
 
 def without_feedback(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those of mutators that learn nothing from the target."""
-    told = ("adaptive", "feedback", "union")
-    return [row for row in rows if not row["mode"].startswith(told)]
+    learning = ("adaptive", "feedback", "union")
+    return [row for row in rows if not row["mode"].startswith(learning)]
 
 
 def with_feedback(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

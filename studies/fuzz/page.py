@@ -1,6 +1,7 @@
 """The study's page, docs/fuzz_study.md, and its figure, from the committed rows."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,8 @@ def render(rows: Rows) -> str:
         inputs=f"{swept:,}",
         all_without_feedback=table(without_feedback(rows), swept),
         models=_models(rows),
-        untold=", ".join(
-            sorted({f"`{r['method']}` in `{r['mode']}`" for r in rows if not _told(r)})
+        without_times=", ".join(
+            sorted({f"`{r['method']}` in `{r['mode']}`" for r in rows if not _has_times(r)})
         ),
         seconds=_times(rows, swept),
         sweep=_sweep(rows, swept, "edges", ".0f"),
@@ -86,25 +87,25 @@ def _seconds(rows: Rows, target: str, inputs: int) -> dict[Key, float]:
     found = defaultdict(list)
     for row in rows:
         here = row["target"], row["inputs"], row["with_seeds"]
-        if _told(row) and here == (target, inputs, True):
+        if _has_times(row) and here == (target, inputs, True):
             total = row["seconds"] + row.get("training_seconds", 0.0)
             found[row["method"], row["mode"], row["edits"]].append(total)
     return {key: float(np.mean(values)) for key, values in found.items()}
 
 
-def _told(row: dict[str, Any]) -> bool:
+def _has_times(row: dict[str, Any]) -> bool:
     """Whether it is known how long its model took to learn, if it has one."""
     return "training_seconds" in row or not set(row["method"].split("+")) & set(LEARNED)
 
 
 def _models(rows: Rows) -> str:
-    """What is told of each model, by target."""
-    told = {
+    """What is known of each model, by target."""
+    known = {
         (row["target"], row["method"], round(row["training_seconds"]), f"{row['held_out']:.2f}")
         for row in rows
         if {"held_out", "training_seconds"} <= row.keys() and "+" not in row["method"]
     }
-    lines = [[*key, log_p, seconds] for *key, seconds, log_p in sorted(told)]
+    lines = [[*key, log_p, seconds] for *key, seconds, log_p in sorted(known)]
     return markdown(["", "", "log p", "seconds"], lines)
 
 
@@ -163,7 +164,7 @@ def figure(rows: Rows) -> Figure:
     return picture
 
 
-def _curve(ax: Any, key: Key, at: list, edges: list[list[int]]) -> None:
+def _curve(ax: Any, key: Key, at: Sequence[float], edges: list[list[int]]) -> None:
     if not at:
         return
     kind = {"color": COLOURS.get(_name(*key[:2]), "black"), "label": _label(*key)}

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, InputError
@@ -83,7 +84,7 @@ def _say(command: list[str], folder: str, timeout: float, settings: dict[str, st
     """What a program says until it ends, or has run too long."""
     log = Path(folder) / "log"
     with log.open("w") as said, suppress(subprocess.TimeoutExpired):
-        to = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
+        to: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
         env = os.environ | (settings or {})
         subprocess.run(command, cwd=folder, timeout=timeout, env=env, **to)
     return log.read_text(errors="replace")

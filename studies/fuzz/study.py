@@ -89,33 +89,33 @@ def model_lines(
     from aloex.apps.fuzz.mutate import with_model
     from aloex.apps.fuzz.mutate.with_model.resample import NUM_EDITS
 
-    law = load_model(model)
-    told = {"training_seconds": law.settings.seconds, "held_out": law.settings.held_out}
-    told = {name: value for name, value in told.items() if value is not None}
-    levels = {"mixed": VISIBLE_FRACTIONS, "place": (0.0,), "context": (1.0,)}
+    learned = load_model(model)
+    about = {"training_seconds": learned.settings.seconds, "held_out": learned.settings.held_out}
+    about = {name: value for name, value in about.items() if value is not None}
+    visible = {"mixed": VISIBLE_FRACTIONS, "place": (0.0,), "context": (1.0,)}
 
     def of_mode(mode: str) -> list[Line]:
-        method = law.settings.method if mode != UNION else f"libfuzzer+{law.settings.method}"
-        line = lambda edits, make: Line(method, mode, edits, make, told)
+        method = f"{'libfuzzer+' if mode == UNION else ''}{learned.settings.method}"
+        line = lambda edits, make: Line(method, mode, edits, make, about)
         if mode == "paper":
-            make = lambda seed, edits: with_model.Resample(law, seed=seed, edits=(edits,))
+            make = lambda seed, edits: with_model.Resample(learned, seed=seed, edits=(edits,))
             return [line(NUM_EDITS, make)]
         if mode in ("best", UNION):
-            guided = with_model.best(law)  # its laws serve all trials
+            guided = with_model.best(learned)  # its tables serve all trials
             return [line(0, lambda seed, _: replace(guided, seed=seed))]
         if mode in ADAPTIVE:
-            how = {"max_len": max_len, "relearn": ADAPTIVE[mode] and train_further}
-            how |= with_model.adaptive_arguments(law)
+            how: dict[str, Any] = {"max_len": max_len, "relearn": ADAPTIVE[mode] and train_further}
+            how |= with_model.adaptive_arguments(learned)
             return [line(0, lambda seed, _: Adaptive(seed=seed, **how))]
-        choose = with_model.ModelSampler(law, levels[mode])
+        choose = with_model.ModelSampler(learned, visible[mode])
         make = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
         return [line(edits, make) for edits in sweep]
 
-    known = (*levels, "best", "paper", *ADAPTIVE, UNION)
+    known = (*visible, "best", "paper", *ADAPTIVE, UNION)
     for mode in modes or ():
         require(mode in known, f"no mode {mode!r}; choose one of {', '.join(known)}")
     usual = [mode for mode in known if mode != UNION and not ADAPTIVE.get(mode)]
-    if law.settings.held_out is None:
+    if learned.settings.held_out is None:
         usual.remove("best")  # which must know how far to trust the model
     return [line for mode in modes or usual for line in of_mode(mode)]
 

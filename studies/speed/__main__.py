@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from aloex.base.errors import require
-from studies.command import command_line, run
+from studies.command import command_line, run_app
 
 app = command_line("How fast a training step, the exact log Z and the fuzzer's mutants are.")
 
@@ -84,4 +84,4 @@ def use_threads(number: int) -> None:
 
 
 if __name__ == "__main__":
-    run(app)
+    run_app(app)

@@ -42,6 +42,7 @@ class Peer:
     """The same step in PyTorch, eager."""
 
     def __init__(self, layout: str, q0: str, device: str, threads: int):
+        # Of the extra `bench`, which development does not need.
         import torch  # pyright: ignore[reportMissingImports]
 
         from studies.speed import peer_torch, peer_vectorised

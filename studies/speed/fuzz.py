@@ -1,9 +1,9 @@
 """How fast mutants of the libpng seeds are made and run, 100 edits each, against simple peers.
 
 `exact` draws edits one after the other, each given all around it; its peer does the same for one
-file at a time. `table` draws them from laws computed once; its peer draws them uniformly. Ours and
-the peer take turns, and the ratio is that of the medians. On a machine without a GPU the executor
-is timed too, against a loop of processes that take one input each.
+file at a time. `table` draws them from tables computed once; its peer draws them uniformly. Ours
+and the peer take turns, and the ratio is that of the medians. On a machine without a GPU the
+executor is timed too, against a loop of processes that take one input each.
 """
 
 import statistics
@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 
@@ -36,7 +36,7 @@ class Sizes(NamedTuple):
     exact: int = 2048  # on a CPU
     one_at_a_time: int = 8
     table: int = 8192
-    warm: int = 20_000  # to compute most laws that will be asked for
+    warm: int = 20_000  # to compute most tables that will be asked for
     executor: int = 20_000
     processes: int = 20
 
@@ -55,7 +55,7 @@ def rate(work: Callable[[int, int], object], n: int) -> Callable[[int], float]:
     return of_block
 
 
-def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dict:
+def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dict[str, Any]:
     """Medians of the rates, run in turns."""
     for each in (ours, peer):
         each(0)  # compile, warm up
@@ -64,11 +64,14 @@ def alternate(ours: Callable[[int], float], peer: Callable[[int], float]) -> dic
     return {"ours": round(mine), "peer": round(other, 1), "ratio": float(f"{mine / other:.3g}")}
 
 
-def makers(model_path: Path, seeds: list[bytes]) -> list[dict]:
+def makers(model_path: Path, seeds: list[bytes]) -> list[dict[str, Any]]:
     """`exact` and `table`."""
-    law = load_model(model_path)
-    exact, singly = Resample(law, edits=EDITS), Resample(law, edits=EDITS, side_by_side=1)
-    uniform, table = Uniform(edits=EDITS), learned(law, edits=EDITS)
+    model = load_model(model_path)
+    exact, singly = (
+        Resample(model, edits=EDITS),
+        Resample(model, edits=EDITS, side_by_side=1),
+    )
+    uniform, table = Uniform(edits=EDITS), learned(model, edits=EDITS)
     table.mutate(seeds, 0, SIZES.warm)
     of = lambda mutator: lambda start, n: mutator.mutate(seeds, start, n)
     n = SIZES.exact if on_cpu() else 4 * BATCH
@@ -80,7 +83,7 @@ def makers(model_path: Path, seeds: list[bytes]) -> list[dict]:
             **alternate(rate(of(table), SIZES.table), rate(of(uniform), SIZES.table)),
         },
     ]
-    return [{**row, "method": law.settings.method} for row in rows]
+    return [{**row, "method": model.settings.method} for row in rows]
 
 
 def require_binary(target: Target) -> Path:
@@ -89,7 +92,7 @@ def require_binary(target: Target) -> Path:
     return target.fuzzer or Path()
 
 
-def executor(target: Target, seeds: list[bytes]) -> dict:
+def executor(target: Target, seeds: list[bytes]) -> dict[str, Any]:
     """Mutants run by the executor, and by libFuzzer's binary for each."""
     mutator = Uniform(edits=EDITS)
     binary = require_binary(target)

@@ -6,6 +6,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+from jaxtyping import Array
 
 from aloex import energies, kernels, proposals, samplers, spaces
 from aloex.learning.aloe import ALOE, ALOEState
@@ -61,7 +62,7 @@ class Ours:
             state, x = jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, (state, x))
         self.arrays, static = eqx.partition(state, eqx.is_array)
 
-        def step(key, arrays):
+        def step(key: Array, arrays: Any) -> tuple[Any, Any]:
             state: ALOEState = eqx.combine(arrays, static)
             if num_problems == 1:
                 state, info = aloe.step(key, state, x)

@@ -5,17 +5,18 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from aloex.apps.fill.tasks.tasks import Task
 from aloex.base.errors import require
 from aloex.cli.options import listed
-from studies.command import command_line, run
+from studies.command import command_line, run_app
 
 KEYS = ("set", "model", "public_examples")
-Raters = dict[str, Callable[[int], dict]]  # by the model's name; from the public examples to a row
-
+# By the model's name: from the number of public examples to a row of results.
+Raters = dict[str, Callable[[int], dict[str, Any]]]
 
 app = command_line("Programs from examples: version spaces and networks on frozen tasks.")
 
@@ -74,8 +75,8 @@ def table(
             repairs = row.pop("repairs", None)
             save(out / "summary.json", [row], KEYS, quiet=True)
             if repairs is not None:
-                told = {**{key: row[key] for key in KEYS}, "repairs": repairs}
-                save(out / "repairs.json", [told], KEYS, quiet=True)
+                shown = {**{key: row[key] for key in KEYS}, "repairs": repairs}
+                save(out / "repairs.json", [shown], KEYS, quiet=True)
             top1, top10 = row["top1_beam10"], row["top10_beam10"]
             line = f"{name}, {count} public: top-1 {top1:.2%}, top-10 {top10:.2%}"
             print(line, file=sys.stderr, flush=True)
@@ -83,7 +84,11 @@ def table(
 
 
 def networks(
-    specs: list[str], tasks: Sequence, prune: bool | None, until_fit: bool, wider: Sequence[int]
+    specs: list[str],
+    tasks: Sequence[Task],
+    prune: bool | None,
+    until_fit: bool,
+    wider: Sequence[int],
 ) -> Raters:
     """What rates each of the networks named."""
     raters: Raters = {}
@@ -134,8 +139,9 @@ def page(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/synth"),
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/synth_tasks.md"),
 ) -> None:
-    """Write the page on the tasks, and its figure, from what `table` found."""
-    from studies.synth import network_page, tasks_page
+    """Write the page on the tasks and its figure, and synth_models.md beside it."""
+    from studies.results import read
+    from studies.synth import models_page, network_page, tasks_page
 
     rows, repairs = tasks_page.read_rows(results)
     if network_page.edited(network_page.networks(rows, num_public=4)):
@@ -146,8 +152,10 @@ def page(
         figure(rows).savefig(path, dpi=150)
         print(f"figure: {path}")
     out.write_text(tasks_page.render(rows, repairs))
-    print(f"page: {out}")
+    models = out.with_name("synth_models.md")
+    models.write_text(models_page.render(read(results / "training.json")))
+    print(f"pages: {out}, {models}")
 
 
 if __name__ == "__main__":
-    run(app)
+    run_app(app)

@@ -36,7 +36,7 @@ def load_network(
     path, editor = weights_file(path), editor and weights_file(editor)
     model, settings = q0.load(path)
     pruned = settings["model"] == "best" if prune is None else prune
-    about = {"q0": settings["model"], "size": settings["size"], "prune": pruned}
+    about: dict[str, Any] = {"q0": settings["model"], "size": settings["size"], "prune": pruned}
     about |= {"weights": [q0.fingerprint(path)], **_training(settings)}
     if editor is None:
         require(not until_fit, f"--until-fit is for an editor, and {path} is to go alone")

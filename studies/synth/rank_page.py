@@ -1,12 +1,13 @@
 """The section on what a learned energy adds to the version space."""
 
 from pathlib import Path
+from typing import Any
 
 from studies.results import markdown
 from studies.synth.study import MODELS
 from studies.template import fill
 
-Rows = list[dict]
+Rows = list[dict[str, Any]]
 
 KNOWN = "version space + energy, inputs known"
 

@@ -66,10 +66,10 @@ def _repair(number: int, task: Task, path: list[Program]) -> dict[str, Any]:
 def described(before: Program, after: Program) -> str:
     """The edit between two programs."""
     same = [a == b for a, b in zip(before, after, strict=False)]
-    place = same.index(False) if False in same else len(same)
+    index = same.index(False) if False in same else len(same)
     if len(after) < len(before):
-        return f"delete expression {place + 1}"
+        return f"delete expression {index + 1}"
     if before == after:
         return "write an expression again"
     kind = "replace" if len(after) == len(before) else "insert"
-    return f"{kind} expression {place + 1}: {show(after[place : place + 1])}"
+    return f"{kind} expression {index + 1}: {show(after[index : index + 1])}"

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from aloex.apps.fill.language.canonical import ANCHORS
 from aloex.apps.fill.tasks.tasks import Task
 
 
-def statistics(tasks: Sequence[Task]) -> dict:
+def statistics(tasks: Sequence[Task]) -> dict[str, Any]:
     """Numbers, lengths and shares."""
     programs = [task.program for task in tasks]
     exprs = [expr for program in programs for expr in program]
@@ -38,5 +39,5 @@ def statistics(tasks: Sequence[Task]) -> dict:
     }
 
 
-def _share(items: Sequence, test: Callable) -> float:
+def _share(items: Sequence[Any], test: Callable[[Any], bool]) -> float:
     return sum(map(test, items)) / max(len(items), 1)

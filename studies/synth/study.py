@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ NUM_VOTES = 100
 SURE = 0.9  # share of the votes that every output of a sure answer has
 MAX_OUTPUT = 50  # characters, of all tasks
 Inputs = Sequence[str]  # those to be filled, for models that may know them
-Ranked = list[tuple[float, Program]]  # with the probability to be right, NaN where not told
+Ranked = list[tuple[float, Program]]  # with the probability to be right, NaN where unknown
 
 
 class Ranker(NamedTuple):
@@ -74,7 +74,7 @@ class Rated(NamedTuple):
     seconds: float  # of this process, to build the space and to rank
 
 
-def evaluate(tasks: Sequence[Task], model: str, num_public: int, jobs: int = 1) -> dict:
+def evaluate(tasks: Sequence[Task], model: str, num_public: int, jobs: int = 1) -> dict[str, Any]:
     """Accuracy on the hidden pairs of each task, from its first `num_public` pairs.
 
     Every candidate fits the public pairs, so a beam of 10 has the same first one as a beam of 1.
@@ -102,8 +102,8 @@ def evaluate(tasks: Sequence[Task], model: str, num_public: int, jobs: int = 1) 
         "ms_median": float(np.median(ms)),
         "ms_99": float(np.quantile(ms, 0.99)),
     }
-    told = not np.isnan(columns["expected"]).any()
-    return row | ({"expected": share("expected")} if told else {})
+    has_expected = not np.isnan(columns["expected"]).any()
+    return row | ({"expected": share("expected")} if has_expected else {})
 
 
 def _rate(model: str, num_public: int, task: Task) -> Rated:

@@ -1,6 +1,7 @@
 """The page on the tasks: how they are made, what they are like, how far the version space gets."""
 
 from pathlib import Path
+from typing import Any
 
 from aloex.apps.fill.language import in_words
 from aloex.apps.fill.tasks.tasks import FROZEN, Task
@@ -10,7 +11,7 @@ from studies.synth.frozen import DATA, frozen
 from studies.synth.statistics import statistics
 from studies.template import fill
 
-Rows = list[dict]
+Rows = list[dict[str, Any]]
 
 ALONE = {"version space": "simple score", "version space, generator's prior": "generator's prior"}
 

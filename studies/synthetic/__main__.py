@@ -1,14 +1,17 @@
 """`python -m studies.synthetic`: tables, ablation, grids, gradient variance, figures, page."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from aloex.base.errors import require
 from aloex.cli.choices import PresetName
 from aloex.cli.synthetic import Data, Preset, Steps, changes_of, models_in, names_of
-from studies.command import command_line, run
+from studies.command import command_line, run_app
+
+if TYPE_CHECKING:
+    from aloex.apps.synthetic.train import Problem
 
 app = command_line("The synthetic study: every method on seven pictures in the plane.")
 
@@ -139,7 +142,7 @@ def figures(
         print(f"figure: {path}")
 
 
-def problems_of(names: list[str], seeds: int) -> list:
+def problems_of(names: list[str], seeds: int) -> "list[Problem]":
     """Every data set with every seed."""
     from aloex.apps.synthetic.train import Problem
 
@@ -154,4 +157,4 @@ def pair_of(name: str) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    run(app)
+    run_app(app)

@@ -65,7 +65,8 @@ def autoregressive(rows: Rows) -> dict[str, int] | None:
     found = [verdicts.judge(rows, line, (method, "paper")) for method in ENERGIES]
     counted = verdicts.counts(found)
     total = sum(counted.values()) - counted[verdicts.NONE]
-    return {**counted, "total": total} if total else None
+    one_family = verdicts.ahead_in_one_family(rows, line)
+    return {**counted, "total": total, "one_family": one_family} if total else None
 
 
 def linear_factorized(rows: Rows) -> float:

@@ -4,13 +4,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from aloex.apps.synthetic import draw
 from aloex.apps.synthetic.data import DATA_SETS, DataSet
+from aloex.apps.synthetic.evaluate import FromQ
 from aloex.apps.synthetic.trained import Trained
 
 Models = dict[str, Trained]  # by data set
@@ -36,7 +40,7 @@ def vis(aloe: Models) -> Figure:
     figure, axes = draw.grid(2, len(aloe))
     for column, (name, trained) in zip(axes.T, aloe.items(), strict=True):
         _heat_map(column[0], trained)
-        draw.points(column[1], draw.drawn_points(trained.q, name), draw.SAMPLER)
+        draw.points(column[1], drawn_points(trained.q, name), draw.SAMPLER)
     _label(axes, ["learned density", "samples of q"], aloe)
     return figure
 
@@ -71,7 +75,7 @@ def bits(models: Models) -> Figure:
     name = "pinwheel" if "pinwheel" in models else next(iter(models))
     q = models[name].q
     chosen = draw.longest(draw.searches(q, jax.random.key(0), 1000))
-    after = draw.continued(q, jax.random.key(1), chosen.last, q.max_edits)
+    after = continued(q, jax.random.key(1), chosen.last, q.max_edits)
     figure = draw.figure(11.0, 3.7)
     left, right = figure.subplots(1, 2, sharey=True)
     draw.bits(left, np.asarray(chosen.x)[: int(chosen.num_edits) + 1])
@@ -105,7 +109,7 @@ def ade_samplers(mlp: Models, rnn: Models) -> Figure:
     draw.points(axes[0, 0], draw.data_points(name))
     axes[0, 0].set_title("data")
     for ax, models, kind in zip(axes[0, 1:], (mlp, rnn), ("MLP", "RNN"), strict=True):
-        draw.points(ax, draw.drawn_points(models[name].q, name), draw.SAMPLER)
+        draw.points(ax, drawn_points(models[name].q, name), draw.SAMPLER)
         ax.set_title(f"ADE, {kind} sampler")
     return figure
 
@@ -205,3 +209,19 @@ def _label(axes: np.ndarray, rows: list[str], columns: Iterable[str]) -> None:
         ax.set_title(name)
     for ax, name in zip(axes[:, 0], rows, strict=True):
         ax.set_ylabel(name)
+
+
+def drawn_points(q: Any, name: str, n: int = 4000, seed: int = 0) -> np.ndarray:
+    """Points that q draws."""
+    return np.asarray(DataSet(name).decode(draw.drawn(FromQ(q), jax.random.key(seed), n)))
+
+
+@eqx.filter_jit
+def continued(q: Any, key: Any, x: Any, num_edits: int) -> Any:
+    """States [num_edits + 1, 32]: what the editor would do from x on if nothing stopped it."""
+
+    def edit(x: Array, key: Array) -> tuple[Array, Array]:
+        edited = q.editor.sample(key, x, None)
+        return edited, edited
+
+    return jnp.concatenate([x[None], jax.lax.scan(edit, x, jax.random.split(key, num_edits))[1]])

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Key
 
 from aloex.apps.synthetic import evaluate, methods
 from aloex.apps.synthetic.methods import Settings
@@ -73,11 +73,11 @@ def _row(settings: Settings, problem: Problem, state: Any) -> dict[str, Any]:
 def variance(learner: ADE | ALOE, state: Any, batch_size: int) -> Noise:
     """Variance and size of a batch's gradient of q."""
 
-    def gradient(key):
+    def gradient(key: Key[Array, ""]) -> Float[Array, " size"]:
         grads = _gradient(learner, state, jax.random.split(key, batch_size))
         return ravel_pytree(eqx.filter(grads, eqx.is_inexact_array))[0]
 
-    def add(sums, key):
+    def add(sums: tuple[Array, Array], key: Key[Array, ""]) -> tuple[tuple[Array, Array], None]:
         grad = gradient(key)
         return (sums[0] + grad, sums[1] + jnp.sum(grad**2)), None
 
@@ -88,7 +88,7 @@ def variance(learner: ADE | ALOE, state: Any, batch_size: int) -> Noise:
     return Noise(spread, jnp.sqrt(jnp.sum(total**2)) / NUM_BATCHES)
 
 
-def _gradient(learner: ADE | ALOE, state: Any, keys) -> Any:
+def _gradient(learner: ADE | ALOE, state: Any, keys: Key[Array, " batch"]) -> Any:
     """A batch's gradient of the loss that the learner's q goes down."""
     if isinstance(learner, ADE):
         return reinforce_gradient(state.q, keys, state.f, state.value)[0]

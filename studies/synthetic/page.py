@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import ttest_ind
 
 from aloex.apps.synthetic.data import DATA_SETS
 from studies import results
@@ -40,7 +39,7 @@ def render(folder: Path) -> str:
     grid = [row for row in tuning if row["method"] != SEARCH]
     sampled = [row for row in rows if "q_mmd_exp" in row]
     nll = partial(by_data, column="nll_minus_floor", scale=1e3, form=".1f")
-    mmd = partial(by_data, column="mmd_exp", scale=1e5, form=".1f", bold=False)
+    mmd = partial(by_data, column="mmd_exp", scale=1e5, form=".1f")
     taken = ("seconds", _time)
     return fill(
         Path(__file__).with_name("page.md.j2"),
@@ -48,21 +47,19 @@ def render(folder: Path) -> str:
         alpha=f"{ALPHA:.0%}",
         nll=nll(rows, limit=1e3 * DIVERGED, last=("steps", _steps)),
         seconds=_seconds(rows),
-        full=nll(full, limit=1e3 * DIVERGED, bold=False),
+        full=nll(full, limit=1e3 * DIVERGED),
         full_seconds=_seconds(full),
         full_edits_help=claims.sets_where_edits_help(full),
         mmd=mmd(rows, reference=data),
         q_mmd=mmd(sampled, column="q_mmd_exp"),
-        linear=by_data(rows, "short_mmd_linear", 1e3, ".1f", bold=False, beside=_paper),
-        ablation=nll(ablation, bold=False, last=taken),
-        tuning=nll(grid, bold=False, limit=1e3 * DIVERGED, last=taken),
+        linear=by_data(rows, "short_mmd_linear", 1e3, ".1f", beside=_paper),
+        ablation=nll(ablation, last=taken),
+        tuning=nll(grid, limit=1e3 * DIVERGED, last=taken),
         stop=_stop(tuning),
         variance=_variance(variance),
         log_z=_log_z(rows),
         floor=_floor(floors),
-        commands="\n".join(
-            sorted({r["command"] for r in rows + variance + ablation + tuning + full})
-        ),
+        commands=_commands(rows, variance, ablation, tuning, full),
         verdicts=verdicts.table(rows),
         **claims.values(rows, data=data, floors=floors, tuning=tuning, ablation=ablation),
     )
@@ -79,7 +76,6 @@ def by_data(
     form: str,
     *,
     reference: Sequence[dict[str, Any]] = (),
-    bold: bool = True,
     limit: float = math.inf,
     beside: Callable[[str, str, str], str] = lambda *_: "",
     last: tuple[str, Callable[[Rows], str]] | None = None,
@@ -103,24 +99,13 @@ def by_data(
         cells = []
         for name in names:
             values = scale * np.array(pick(line, name), float)
-            others = [scale * np.array(pick(other, name)) for other in lines if other != line]
             text = mean_cell(values, form)
             if (lost := int(np.sum(values > limit))) > 0:
                 text = f"diverged ({lost} of {values.size})"
-            best = bold and is_best(values, others)
-            cells.append((f"**{text}**" if best else text) + beside(*line, name))
+            cells.append(text + beside(*line, name))
         own = [row for row in rows if (row["method"], row["recipe"]) == line]
         table.append([verdicts.label(line), *cells, *([last[1](own)] if last else [])])
     return markdown(["", *names, *([last[0]] if last else [])], table)
-
-
-def is_best(values: np.ndarray, others: list[np.ndarray]) -> bool:
-    """Whether the values are lower than all others by more than their scatter explains."""
-    rivals = [other for other in others if other.size > 1]
-    if values.size < 2 or not rivals:
-        return False
-    p_value: Any = lambda other: ttest_ind(values, other, equal_var=False, alternative="less")[1]
-    return all(p_value(other) < ALPHA for other in rivals)
 
 
 def mean_cell(values: np.ndarray, form: str) -> str:
@@ -145,7 +130,7 @@ def _stop(tuning: Rows) -> str:
     """The search with and without a bound on its probability to stop."""
     named = {claims.BOUNDED: "bounded", claims.FREE: "free"}
     shown = [{**row, "recipe": named[row["recipe"]]} for row in tuning if row["method"] == SEARCH]
-    return by_data(shown, "nll_minus_floor", 1e3, ".1f", bold=False)
+    return by_data(shown, "nll_minus_floor", 1e3, ".1f")
 
 
 def _steps(rows: Rows) -> str:

@@ -1,7 +1,7 @@
 """Which of two lines of the table is ahead, set by set: Welch's t-test over seeds, corrected."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import ttest_ind
@@ -40,25 +40,44 @@ def of_seeds(rows: Rows, line: Line, name: str) -> list[float]:
     ]
 
 
-def judge(rows: Rows, one: Line, other: Line) -> dict[str, str]:
-    """How the first line stands to the second on each set that has two seeds of both.
+class Test(NamedTuple):
+    """Whose mean is better, and Welch's p value, two-sided; p is None where a model diverged."""
 
-    p values are two-sided, and adjusted by Holm's method for the sets. A set on which a model of
-    either line has diverged is not tested.
-    """
-    found, tested, p_values = {}, [], []
+    sign: str
+    p_value: float | None
+
+
+def tests(rows: Rows, one: Line, other: Line) -> dict[str, Test]:
+    """The first line against the second on each set that has two seeds of both."""
+    found = {}
     for name in DATA_SETS:
         values = [of_seeds(rows, line, name) for line in (one, other)]
         if min(map(len, values)) < 2:
             continue
-        found[name] = NONE
-        if max(map(max, values)) < DIVERGED:
-            p_value: Any = ttest_ind(*values, equal_var=False)[1]
-            p_values.append(float(p_value))
-            tested.append((name, AHEAD if np.mean(values[0]) < np.mean(values[1]) else BEHIND))
-    for (name, sign), p_value in zip(tested, holm(p_values), strict=True):
-        found[name] = sign if p_value < ALPHA else LEVEL
+        sign = AHEAD if np.mean(values[0]) < np.mean(values[1]) else BEHIND
+        p_value: Any = ttest_ind(*values, equal_var=False)[1]
+        found[name] = Test(sign, float(p_value) if max(map(max, values)) < DIVERGED else None)
     return found
+
+
+def judge(rows: Rows, one: Line, other: Line) -> dict[str, str]:
+    """How the first line stands to the second on each set; p is adjusted for the sets."""
+    found = tests(rows, one, other)
+    adjusted = iter(holm([test.p_value for test in found.values() if test.p_value is not None]))
+    said = lambda test: test.sign if next(adjusted) < ALPHA else LEVEL
+    return {name: NONE if t.p_value is None else said(t) for name, t in found.items()}
+
+
+def ahead_in_one_family(rows: Rows, line: Line) -> int:
+    """How often a line is ahead if all tests of the table are one family."""
+    tested = [
+        (test.sign == AHEAD and pair[0] == line, test.p_value)
+        for pair in PAIRS
+        for test in tests(rows, *pair).values()
+        if test.p_value is not None
+    ]
+    adjusted = holm([p_value for _, p_value in tested])
+    return sum(own and p < ALPHA for (own, _), p in zip(tested, adjusted, strict=True))
 
 
 def in_words(verdicts: dict[str, str]) -> str:

@@ -18,6 +18,20 @@ def test_what_is_missing_is_told_with_its_command(monkeypatch):
         require_extra("learn")
 
 
+@pytest.mark.parametrize(
+    "name, label, module",
+    [("learn", "JAX and its companions", "jax"), ("networks", "numba", "numba")],
+)
+def test_each_extra_has_a_message(name, label, module, monkeypatch):
+    said = f"this needs {label}, but {module} is not installed; "
+    said += f"install it: pip install 'aloex[{name}]'"
+    assert str(explain_missing(ModuleNotFoundError("no", name=module))) == said
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    with pytest.raises(AloexError) as missing:
+        require_extra(name)
+    assert str(missing.value) == said
+
+
 def test_a_failed_import_is_explained():
     error = explain_missing(ModuleNotFoundError("no", name="matplotlib.figure"))
     assert "pip install 'aloex[learn]'" in str(error)

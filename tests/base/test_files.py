@@ -1,6 +1,7 @@
 """Files that are never half written, and messages about those that cannot be written."""
 
 import os
+import resource
 import threading
 from pathlib import Path
 
@@ -31,6 +32,16 @@ def test_an_interrupt_before_the_rename_leaves_the_old_file(tmp_path, monkeypatc
     assert path.read_text() == "old"
     write_file(path, b"new", durable=durable)
     assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("durable, steps", [(False, ["rename"]), (True, ["sync 4", "rename"])])
+def test_a_durable_file_is_on_the_disk_before_the_rename(tmp_path, monkeypatch, durable, steps):
+    taken, replace = [], os.replace
+    size = lambda file: os.fstat(file).st_size
+    monkeypatch.setattr(os, "fsync", lambda file: taken.append(f"sync {size(file)}"))
+    monkeypatch.setattr(os, "replace", lambda *paths: taken.append("rename") or replace(*paths))
+    write_file(tmp_path / "file", "text", durable=durable)
+    assert taken == steps
 
 
 def test_a_reader_never_sees_half_a_file(tmp_path):
@@ -75,3 +86,16 @@ def test_what_cannot_be_written_is_told_with_its_path(tmp_path, path, message):
     (tmp_path / "there").write_text("a file")
     with pytest.raises(AloexError, match=message):
         write_file(tmp_path / Path(path), "text")
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
+    """Half a file on a full disk would take what is left of it."""
+    path = tmp_path / "x.bin"
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))  # Python ignores SIGXFSZ
+    try:
+        with pytest.raises(AloexError, match=r"x\.bin: File too large; free some space"):
+            write_file(path, bytes(5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert list(tmp_path.iterdir()) == []

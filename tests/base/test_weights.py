@@ -30,6 +30,11 @@ def test_what_is_written_is_read(tmp_path):
     assert path.read_bytes() == first  # the same weights make the same file
 
 
+def test_no_setting_takes_the_name_of_the_hash(tmp_path):
+    with pytest.raises(ValueError, match="sha256 is the name of the hash"):
+        write_weights(tmp_path / "model.safetensors", ARRAYS, {"sha256": "mine"})
+
+
 def test_every_flipped_bit_is_seen(tmp_path):
     path = tmp_path / "model.safetensors"
     write_weights(path, ARRAYS, {"name": "x"})

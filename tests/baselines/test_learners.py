@@ -83,6 +83,18 @@ def arrays(tree):
     return eqx.filter(tree, eqx.is_array)
 
 
+def test_the_average_of_q_takes_in_a_tenth_of_the_old_one_at_first():
+    """decay = 1 / 10 at step 0 and 2 / 11 at step 1, as in `moving_average`."""
+    learner, q = MaximumLikelihood(optimizer_q=SGD), Factorized(SPACE)
+    first = learner.init(q)
+    second, _ = learner.step(jax.random.key(0), first, jnp.asarray(X))
+    third, _ = learner.step(jax.random.key(0), second, jnp.asarray(X))
+    old, new, newer = (state.q.bias for state in (first, second, third))
+    average = 0.1 * old + 0.9 * new
+    np.testing.assert_allclose(second.ema_q.bias, average, rtol=1e-5)
+    np.testing.assert_allclose(third.ema_q.bias, (2 * average + 9 * newer) / 11, rtol=1e-5)
+
+
 @every_case
 def test_shards_and_problems_at_once_change_nothing(case):
     """2 problems at once under `filter_vmap`, against one after the other, each on 4 shards.

@@ -104,6 +104,13 @@ def test_latents_of_more_dimensions():
     assert_mean_matches(total(vae), [1.0])
 
 
+def test_the_decoder_has_the_layers_of_the_encoder_in_reverse():
+    vae = randomised(VAE, Bits(5), latent_dim=2, hidden=(4, 3))
+    sizes = lambda net: [layer.weight.shape[::-1] for layer in net.layers]
+    assert sizes(vae.encoder) == [(5, 4), (4, 3), (3, 2 * 2)]
+    assert sizes(vae.decoder) == [(2, 3), (3, 4), (4, 5)]
+
+
 def test_bad_arguments():
     with pytest.raises(InputError, match="latent_dim must be at least 1, got 0"):
         VAE(Bits(3), latent_dim=0, key=jax.random.key(0))

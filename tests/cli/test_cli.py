@@ -13,8 +13,9 @@ import pytest
 
 from aloex.cli.core import learn
 from aloex.cli.main import app
+from aloex.cli.tables import read_table
 from aloex.learning import Config
-from commands import aloex, assert_mistakes_are_one_line
+from commands import aloex, assert_mistakes_are_one_line, python
 
 TINY = ["--batch-size", "8", "--max-edits", "2", "--checkpoint-every", "5"]
 
@@ -111,8 +112,22 @@ def test_numbers_out_of_range_are_refused(bits, tmp_path, option, value):
     assert f"Invalid value for '{option}'" in done.stderr
 
 
+def test_tables_as_spreadsheets_write_them(tmp_path):
+    """A byte order mark, quotes, Windows line ends, a comment, a name in capitals."""
+    path = tmp_path / "ÜBER.CSV"
+    path.write_bytes(b'\xef\xbb\xbf"0",1\r\n# so far\r\n"1","12"\r\n')
+    found = read_table(path)
+    assert found.tolist() == [[0, 1], [1, 12]] and found.dtype == np.int64
+
+
 def test_more_mistakes_are_one_line(bits, tmp_path):
     (tmp_path / "inf.csv").write_text("0,1\n1,inf\n")
+    (tmp_path / "big.csv").write_text("1e300,1\n")
+    (tmp_path / "blank.csv").write_text("\n# nothing\n")
+    (tmp_path / "head.csv").write_text("a,b\n0,1\n")
+    (tmp_path / "latin.csv").write_bytes(b"\xe9,1\n")
+    np.savez(tmp_path / "zip", x=np.zeros((2, 2), int))
+    (tmp_path / "zip.npz").rename(tmp_path / "zip.npy")
     (tmp_path / "file").write_text("")
     (tmp_path / "full.csv").symlink_to("/dev/full")
     (tmp_path / "list").mkdir()
@@ -121,6 +136,11 @@ def test_more_mistakes_are_one_line(bits, tmp_path):
     small = ("--f-hidden", "8", "--q-hidden", "8")
     cases = {
         ("learn", "inf.csv", "--out", "run"): "inf.csv has inf in row 2, column 2; every cell",
+        ("learn", "big.csv", "--out", "run"): "has 1e+300 in row 1, column 1; every cell must be",
+        ("learn", "zip.npy", "--out", "run"): "is an archive of arrays (.npz); save one array",
+        ("learn", "blank.csv", "--out", "run"): "blank.csv is empty",
+        ("learn", "head.csv", "--out", "run"): "commas between them, in every row as many, and no",
+        ("learn", "latin.csv", "--out", "run"): "is not UTF-8 text (byte 0)",
         (*learn, "--coordinator", "nonsense"): "coordinator must be host:port, such as",
         (*learn, "--coordinator", "a:99999"): "coordinator must be host:port, such as",
         (*learn, "--num-processes", "2"): "go with a coordinator",
@@ -189,7 +209,12 @@ def test_mistakes_are_one_line(tmp_path):
 
 def test_sample_names_what_is_wrong_with_the_model(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"not a model")
-    for model, words in ((tmp_path, "safetensors"), (tmp_path / "none", "no model file")):
+    (tmp_path / "empty").mkdir()
+    for model, words in (
+        (tmp_path, "safetensors"),
+        (tmp_path / "none", "no model file"),
+        (tmp_path / "empty", "neither model.safetensors nor a run"),
+    ):
         done = aloex("sample", model, "--out", tmp_path / "x.npy")
         assert done.returncode == 2
         assert words in done.stderr
@@ -219,3 +244,14 @@ def test_a_signal_keeps_the_work(bits, tmp_path, number, status):
     done = aloex(*arguments, "--steps", step + 1, "--resume")
     assert done.returncode == 0, done.stderr
     assert (run / "model.safetensors").exists()
+
+
+def test_ctrl_c_while_nothing_is_trained_is_told(tmp_path):
+    """Such as while a model is loaded."""
+    program = (
+        "import os, signal, sys\nfrom aloex.cli import core, main\n"
+        "core._load = lambda path: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.argv = ['aloex', 'sample', 'none', '--out', 'x.csv']\nmain()\n"
+    )
+    done = python(program, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")

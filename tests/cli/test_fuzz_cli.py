@@ -36,6 +36,13 @@ def test_mistakes_are_one_line(tmp_path):
         ("build", "libpng", "--harness", "x.c"): "not both",
         ("build", "--harness", "none.c"): "there is no none.c",
         ("build", str(tmp_path)): "there is no target.toml in",
+        ("run", "nothing", "--visible", "1"): "for the mutator learned, not for adaptive: leave",
+        (
+            "run",
+            "nothing",
+            "--temperature",
+            "3",
+        ): "for the mutator learned, not for adaptive: leave",
         ("replay", "nothing", "text"): "build it: aloex fuzz build nothing",
         ("replay", "text", "text"): "no 64-bit program or shared library",
         ("replay", "text", "none"): "there is no file none",

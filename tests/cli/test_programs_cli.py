@@ -1,13 +1,18 @@
 """`aloex programs`: tasks are made; q0, editor and energy are trained, with tiny networks."""
 
+import inspect
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
 
+from aloex.apps.fill.energy import train_energy
 from aloex.apps.fill.networks import q0
 from aloex.apps.fill.networks.editor_file import build_editor, load_editor
-from aloex.apps.fill.networks.train import feed, train
+from aloex.apps.fill.networks.train import feed, train, train_editor
+from aloex.apps.fill.tasks import generate, load
+from aloex.cli.fill import programs
 from aloex.cli.main import app
 from commands import aloex as aloex_process
 from commands import assert_mistakes_are_one_line
@@ -38,8 +43,16 @@ def aloex(*words):
 def test_tasks_are_made(tmp_path):
     done = aloex_process("programs", "tasks", "-n", "3", "--out", "some.tsv.xz", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert load(tmp_path / "some.tsv.xz") == list(generate(3, seed=100).tasks())
     taken = aloex_process("programs", "tasks", "--seed", "1", "--out", "x", cwd=tmp_path)
     assert taken.returncode == 2 and "frozen set" in taken.stderr
+
+
+def test_numbers_that_are_too_large_are_refused(tmp_path):
+    tasks = ("programs", "tasks", "--out", "x.tsv.xz")
+    for option in (("--first", 2**63), ("--seed", 2**32), ("-n", 0)):
+        done = aloex_process(*tasks, *option, cwd=tmp_path)
+        assert done.returncode == 2 and "Invalid value for" in done.stderr, option
 
 
 def test_training_stops_in_time_and_says_how_to_go_on(tmp_path):
@@ -66,9 +79,12 @@ def test_networks_are_trained(quick, tmp_path, capsys):
     assert losses[1] < losses[0] - 1.0, losses  # nats for a program; 32.1 and 30.2 were seen
     aloex("train", "editor", "--q0", tuned, "--out", editor, *TINY, "--steps", 2)
     assert f"model: {editor / 'model.safetensors'}" in capsys.readouterr().out
-    untrained = build_editor(load_editor(editor)[1], seed=200)
-    assert not eqx.tree_equal(untrained.chooser, load_editor(editor)[0].chooser)
-    aloex(*train_q0, "--out", again, "--start", tuned)
+    trained, settings = load_editor(editor)
+    q0.save(tmp_path / "untrained", build_editor(settings, seed=200), settings)
+    untrained, _ = load_editor(tmp_path / "untrained")  # rounded as all files are
+    assert not eqx.tree_equal(untrained.chooser, trained.chooser)
+    aloex(*train_q0, "--out", again, "--start", tuned, "--learning-rate", 0)
+    assert eqx.tree_equal(q0.load(again)[0], q0.load(tuned)[0])  # it began with these weights
     examples = [load_network(run).about["train_examples"] for run in (first, tuned, again)]
     assert examples == [15 * 32, 30 * 32, 45 * 32]
     alone, both = load_network(tuned).about, load_network(tuned, editor).about
@@ -92,6 +108,9 @@ def test_mistakes_are_one_line(tmp_path):
     cases = {
         (*train_q0, "--batch", "4"): "a batch has 32 tasks or more, got 4",
         (*train_q0, "--steps", "0"): "the number of steps must be positive, got 0",
+        (*train_q0, "--learning-rate", "-1"): "--learning-rate must be positive, got -1.0",
+        (*train_editor, "--q0", "paper", "--learning-rate", "nan"): "must be positive, got nan",
+        ("tasks", "-n", "1", "--out", "/dev/full"): "cannot write /dev/full: No space left on",
         (*train_q0, "--seed", "1"): "seed 1 is that of a frozen set",
         (*train_q0, "--fewer", "2"): "fewer is a share, from 0 to 1, got 2.0",
         (*train_q0, "--start", "best"): "best holds",
@@ -101,6 +120,23 @@ def test_mistakes_are_one_line(tmp_path):
     }
     assert_mistakes_are_one_line(("programs",), cases, tmp_path)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "command, function",
+    [
+        (programs.train_q0, train.train_q0),
+        (programs.train_editor, train_editor.train_editor),
+        (programs.train_energy, train_energy),
+    ],
+)
+def test_commands_have_the_defaults_of_their_functions(command, function):
+    of_command, of_function = (inspect.signature(f).parameters for f in (command, function))
+    stated = [p for p in of_function.values() if p.default is not p.empty and p.name in of_command]
+    assert len(stated) >= 5
+    assert {p.name: p.default for p in stated} == {
+        p.name: of_command[p.name].default for p in stated
+    }
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,9 @@ def test_train_asks_for_all_problems_at_once(tmp_path, monkeypatch):
 
 def test_all_stands_for_the_seven():
     assert synthetic.names_of(["all"]) == list(DATA_SETS)
+    assert synthetic.names_of(["moons", "all"]) == list(DATA_SETS)
+    shown = CliRunner().invoke(app, ["synthetic", "train", "--help"], env={"COLUMNS": "120"}).output
+    assert "all: all seven" in shown and "|checkerboard|all>" in shown
 
 
 def test_eval_prints_each_score_with_its_error(tmp_path, monkeypatch):
@@ -84,6 +87,21 @@ def test_log_z_is_told_for_each_model(tmp_path, monkeypatch):
     assert done.output.count("log Z = 1.500000") == done.output.count("no log Z") == 1
 
 
+def test_a_checkpoint_is_no_model(tmp_path):
+    model, part = tmp_path / "moons-0.safetensors", tmp_path / "run/checkpoints/4/p.safetensors"
+    part.parent.mkdir(parents=True)
+    for file in (model, part):
+        file.touch()
+    assert synthetic.models_in([tmp_path]) == synthetic.models_in([model]) == [model]
+
+
 def test_a_folder_without_models_is_told(tmp_path):
     with pytest.raises(Exception, match="there are no models in"):
         synthetic.models_in([tmp_path])
+
+
+def test_checkpoints_are_no_models(tmp_path):
+    for name in ("moons-0.safetensors", "run/checkpoints/000000001/part-0.safetensors"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert synthetic.models_in([tmp_path]) == [tmp_path / "moons-0.safetensors"]

@@ -89,6 +89,13 @@ def test_refresh_removes_rounding_errors():
     np.testing.assert_allclose(cursor.refresh(f, drifted).hidden, c.hidden)
 
 
+def test_a_new_table_is_normal_with_the_given_scale():
+    key, drawn = jax.random.key(3), lambda *shape: jax.random.normal(jax.random.key(3), shape)
+    np.testing.assert_array_equal(Tabular(BITS, key=key).table, drawn(1, 16))
+    scaled = Tabular(BITS, num_conditions=2, scale=3.0, key=key)
+    np.testing.assert_allclose(scaled.table, 3 * drawn(2, 16), rtol=1e-6)
+
+
 def test_padding_is_not_a_token():
     f = randomised(MLP, Sequences(2, 3), hidden=(4,))
     assert f(jnp.array([1, 3])) != f(jnp.array([1, 2]))

@@ -19,6 +19,7 @@ import toy
 from aloex.base import progress
 from aloex.base.errors import CheckpointError, InputError, NonFiniteLossError
 from aloex.learning import HostBatches, RunFolder, Stopped, fit
+from aloex.learning.data.tables import check_data
 from toy import SETTINGS, Toy, X, metrics, same, train
 
 PROGRAM = [sys.executable, str(Path(toy.__file__))]
@@ -177,12 +178,20 @@ def test_infinite_weights_are_never_saved(tmp_path):
         ({"x": X[0]}, r"got shape \(4,\)"),
         ({"x": X / 2}, "integers, got float64"),
         ({"z": X[:7]}, r"\(50, 4\) and \(7, 4\)"),
+        ({"z": X[:7, 0]}, r"\(50, 4\) and \(7,\)"),
+        ({"z": 1.0}, r"\(50, 4\) and \(\)"),
     ],
 )
 def test_wrong_arguments(change, message):
     arguments = {"x": X, "num_steps": 5, "progress": False, **change}
     with pytest.raises(InputError, match=message):
         fit(Toy(), Toy().init(), **arguments)
+
+
+def test_a_condition_may_be_one_number():
+    x, z = check_data(X, X[:, 0])
+    np.testing.assert_array_equal(x, X)
+    np.testing.assert_array_equal(z, X[:, 0])
 
 
 def host_batch(step):

@@ -141,6 +141,9 @@ def test_settings_tell_the_space():
         ({"x": X[0]}, r"got shape \(4,\)"),
         ({"x": X * 0.5}, "integers, got float64"),
         ({"x": [["a", "b"]]}, "integers, got <U1"),
+        ({"x": [[0, 1], [1]]}, "a table .examples, sites., but its rows differ"),
+        ({"x": "x.npy"}, "got 'x.npy'; read a file first"),
+        ({"x": X[:, :0]}, r"x has no sites: its shape is \(60, 0\)"),
         ({"z": X[:5]}, "as many rows"),
         ({"z": [["a"]] * 60}, "z must hold numbers"),
         ({"z": np.full(60, np.nan)}, "z must be finite"),
@@ -207,6 +210,12 @@ def test_numbers_of_numpy_are_numbers(monkeypatch):
 def test_equal_configs_share_their_learner():
     """Else each would have optimizers of its own, and be compiled anew."""
     assert build_learner(SMALL) is build_learner(dataclasses.replace(SMALL))
+
+
+@pytest.mark.parametrize("name, bad", [("walk_stop_prob", 1.0), ("max_stop_prob", 1.1)])
+def test_a_config_is_refused_before_anything_is_built_of_it(name, bad):
+    with pytest.raises(InputError, match=f"{name} must be in"):
+        Config(dim=4, **{name: bad})
 
 
 def test_a_config_chooses_the_proposal():
@@ -295,7 +304,8 @@ def test_files_that_are_no_model(tmp_path):
         ({"depth": 3}, "version of Aloex can read: .*depth"),
     ],
 )
-def test_models_that_contradict_their_config(change, message, tmp_path):
+def test_models_that_contradict_their_config(change, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # it would speak first
     untrained().save(tmp_path / "model")
     arrays = safetensors.numpy.load_file(tmp_path / "model")
     config = {**dataclasses.asdict(SMALL), **change}

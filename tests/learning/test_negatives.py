@@ -13,7 +13,9 @@ from aloex.cursor import start
 from aloex.energies import MLP
 from aloex.kernels import Gibbs
 from aloex.learning.aloe import ALOE
+from aloex.learning.learner import split_keys
 from aloex.learning.negatives import Chains, log_weights
+from aloex.learning.power_iteration import q_loss
 from aloex.proposals import Inverse
 from aloex.spaces import Bits
 from stats import assert_draws_match, compiled, randomised, tiny_search
@@ -83,11 +85,16 @@ def test_the_oldest_negatives_are_the_targets_and_the_rest_live_on():
     )
     x = jnp.zeros((6, 3), jnp.int32)
     state = aloe.init(f, q, x)
-    after, _ = aloe.step(jax.random.key(0), state, x)
+    after, info = aloe.step(jax.random.key(0), state, x)
     keys = jax.vmap(lambda k: jax.random.split(k, 2))(jax.random.split(jax.random.key(0), 6))
     x_neg, _ = aloe.negatives.sample(keys[:, 0], f, q, None, state.chains)
     assert x_neg.x.shape == (2, 3, 3)
     np.testing.assert_array_equal(after.chains.x, x_neg.x[:, :-1])
+    _, keys_proposal = split_keys(keys[::3, 1])
+    settings = {"proposal": aloe.proposal, "num_trajectories": aloe.num_trajectories}
+    losses = [q_loss(q, keys_proposal, x_neg.x[:, age], None, **settings)[0] for age in range(3)]
+    np.testing.assert_allclose(info.q_loss, losses[-1], rtol=1e-5)
+    assert len({round(float(loss), 3) for loss in losses}) == 3  # or any age would do
 
 
 class Stay(eqx.Module):

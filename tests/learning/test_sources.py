@@ -13,6 +13,7 @@ from aloex.base.errors import CheckpointError, InputError
 from aloex.learning import Columns, learn
 from aloex.learning.data import tables
 from aloex.learning.data.sources import IteratorBatches
+from aloex.learning.from_run import load_checkpoint
 from aloex.spaces import Bits, Categorical, Mixed
 
 X = np.random.default_rng(0).integers(0, 3, (50, 4))
@@ -110,10 +111,19 @@ def test_batches_of_any_size_are_cut_to_those_of_a_step():
         (lambda: iter([X[0]]), {"num_values": 3}, r"x must be a table .*shape \(4,\)"),
         (lambda: iter([X]), {}, "a stream does not tell .* give num_values"),
         (lambda: lambda key, n: X[:n], {}, "a stream does not tell .* give num_values"),
-        (lambda: lambda key, n: X[0, :n], {"num_values": 3}, "x must be a table"),
+        (lambda: lambda key, n: X[0, :n], {"num_values": 3}, "must give x as an array of shape"),
+        (lambda: lambda key, n: X[:5], {"num_values": 3}, r"asked for 2 rows .*\(2, \.\.\.\), got"),
+        (lambda: lambda key, n: X[:n] * 0.5, {"num_values": 3}, "x as integers, got float"),
+        (lambda: lambda key, n: (X[:n], Z[:n]), {"num_values": 3}, "must give z as an array"),
+        (lambda: iter([X[:5], X[:5, :3]]), {"num_values": 3}, "had 4 and 0; got 3 and 0"),
+        (lambda: iter([(X[:5], Z[:5]), X]), {"num_values": 3}, "had 4 and 1; got 4 and 0"),
+        (lambda: iter([(X[:5], Z[:4])]), {"num_values": 3}, r"as many rows, got .*\(4, 1\)"),
         (lambda: iter([X]), {"z": Z}, "a stream gives z with its batches"),
     ],
-    ids=["ends", "values", "floats", "1-D", "iterator", "function", "function-1-D", "z"],
+    ids=[
+        *("ends", "values", "floats", "1-D", "iterator", "function", "function-1-D"),
+        *("function-rows", "function-floats", "function-z", "columns", "z-missing", "z-rows", "z"),
+    ],
 )
 def test_wrong_streams(x, settings, message, capfd):
     with pytest.raises(InputError, match=message):
@@ -125,13 +135,14 @@ def test_wrong_streams(x, settings, message, capfd):
 
 
 def test_each_column_has_its_own_number_of_values(tmp_path):
-    model = learn(FRAME, **QUICK)
+    model = learn(FRAME, folder=tmp_path / "run", **QUICK)
     assert model.space == Mixed((3, 3, 3, 3, 1))
     x = model.sample(100)
     assert (x < [3, 3, 3, 3, 1]).all() and (x >= 0).all()
     assert model.energy(FRAME).shape == (30,)
     model.save(tmp_path / "model")
     assert aloex.load(tmp_path / "model").columns == model.columns
+    assert load_checkpoint(tmp_path / "run")[0].columns == model.columns
 
 
 def test_columns_go_to_integers_and_back():

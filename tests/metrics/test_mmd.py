@@ -160,6 +160,11 @@ def test_bad_arguments(n, m, settings, message):
         mmd(jnp.zeros((n, 2), jnp.int32), jnp.zeros((m, 2), jnp.int32), **settings)
 
 
+def test_as_many_rows_as_allowed_are_taken():
+    rows = jax.ShapeDtypeStruct((MAX_ROWS, 2), jnp.int32)
+    assert jax.eval_shape(mmd, rows, rows).shape == ()  # traced only: there are 2^30 pairs
+
+
 def test_an_error_needs_two_repeats():
     draw = draw_from(BITS, EQUAL_BITS)
     with pytest.raises(InputError, match="num_repeats must be at least 2 for an error, got 1"):

@@ -21,7 +21,7 @@ import pytest
 
 from aloex.base.errors import InputError
 from aloex.kernels import Gibbs
-from aloex.learning import ALOE, Config, Stopped, build_networks, fit
+from aloex.learning import ALOE, Config, HostBatches, Stopped, build_networks, fit
 from aloex.proposals import Inverse
 from aloex.runs import devices
 from toy import Toy, X
@@ -57,6 +57,13 @@ def train_aloe(folder=None, persistence=1) -> dict:
     return {"rows": columns, "weights": np.asarray(state.f.first.weight).tolist()}
 
 
+def train_on_host() -> list[float]:
+    """The weights of a toy after batches that the host makes."""
+    source = HostBatches(lambda step: X[8 * step : 8 * (step + 1)])
+    state = fit(Toy(), Toy().init(), source, num_steps=5, batch_size=8, progress=False)
+    return np.asarray(state.logits).tolist()
+
+
 def stop_by_a_signal_to_the_second_process(folder) -> int:
     """The step at which this process stopped."""
 
@@ -84,6 +91,7 @@ def main(out: Path, port: str = "", process: str = "0") -> None:
     else:
         result |= train_aloe()
         result["persistent"] = train_aloe(persistence=2)
+        result["on_host"] = train_on_host()
     result["num_devices"] = jax.device_count()
     (out / f"{process}.json").write_text(json.dumps(result))
 
@@ -122,6 +130,7 @@ def test_eight_devices_give_the_losses_of_one(alone, tmp_path):
     assert result["num_devices"] == 8
     assert_same_up_to_rounding(result, alone)
     assert_same_up_to_rounding(result["persistent"], train_aloe(persistence=2))
+    np.testing.assert_allclose(result["on_host"], train_on_host(), rtol=1e-5)
 
 
 def test_two_processes_give_the_losses_of_one(alone, tmp_path):

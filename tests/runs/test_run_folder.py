@@ -238,8 +238,20 @@ def test_resuming_starts_where_there_is_nothing_to_resume(tmp_path):
     assert same(train(tmp_path / "run", 10, resume=True), train(None, 10))
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "thesis.tex").write_text("")
-    with pytest.raises(CheckpointError, match="there is no run in"):
+    with pytest.raises(CheckpointError, match=r"there is no run in .*check the path, or use anot"):
         train(tmp_path / "foreign", 10, resume=True)
+    with pytest.raises(CheckpointError, match="exists already and holds no run; use another"):
+        train(tmp_path / "foreign", 10)
+
+
+def test_a_model_of_a_shorter_run_is_not_kept(run):
+    """Else `aloex sample` would draw from it when the longer run is stopped."""
+    model = run.path / "model.safetensors"
+    model.write_text("of step 40")
+    train(run.path, 40, resume=True)
+    assert model.exists()
+    train(run.path, 41, resume=True)
+    assert not model.exists()
 
 
 def test_resuming_takes_the_length_of_the_run(tmp_path, run):

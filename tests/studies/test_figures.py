@@ -135,7 +135,7 @@ def test_longest_search_that_was_not_cut_off():
 def test_continued_edits_change_one_bit_each():
     q = untrained("aloe-fac-edit").q
     start = DataSet("moons").sample(jax.random.key(0), 1)[0]
-    states = np.asarray(draw.continued(q, jax.random.key(1), start, 5))
+    states = np.asarray(figures.continued(q, jax.random.key(1), start, 5))
     np.testing.assert_array_equal(states[0], start)
     assert np.all(np.abs(np.diff(states, axis=0)).sum(axis=1) == 1)
 

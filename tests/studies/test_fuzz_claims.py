@@ -109,6 +109,39 @@ def test_other_fuzzers_cover_less_than_any_mutator_at_its_best():
         assert rivals < min(means.values())
 
 
+def values(target, method, column):
+    """A column of a method's rows, where they have it."""
+    own = [row for row in rows() if (row["target"], row["method"]) == (target, method)]
+    return [row[column] for row in own if row.get(column) is not None]
+
+
+@pytest.mark.parametrize("target", ALL)
+def test_no_model_takes_the_least_time_to_adapt(target):
+    found = [row for row in rows() if (row["target"], row["inputs"]) == (target, 10_000)]
+    spent = lambda method: np.mean(
+        [
+            row["seconds"] + (row.get("training_seconds") or 0)
+            for row in found
+            if (row["method"], row["mode"]) == (method, "adaptive") and row["with_seeds"]
+        ]
+    )
+    assert spent("no-model") < min(spent("masked"), spent("aloe"))
+
+
+@pytest.mark.parametrize("target", ALL)
+def test_masked_is_the_quickest_to_learn_and_ade_knows_little(target):
+    models = ("aloe", "aloe-window", "cd", "learn-and-fuzz", "rnn-ebm")
+    quickest = lambda method: min(values(target, method, "training_seconds"))
+    assert quickest("masked") < min(map(quickest, (*models, "ade")))
+    known = lambda method: min(values(target, method, "held_out"))
+    assert max(values(target, "ade", "held_out")) < min(map(known, (*models, "masked")))
+
+
+def test_no_number_of_edits_is_best_for_all_targets():
+    best = {compare.best_edits(edges(target, 10_000))["uniform", "plain"][2] for target in ALL}
+    assert len(best) > 1
+
+
 def test_masked_does_badly_in_the_papers_way_on_libpng():
     found = edges("libpng", 10_000)
     uniform = found[compare.best_edits(found)["uniform", "plain"]]

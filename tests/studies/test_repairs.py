@@ -10,10 +10,11 @@ from aloex.apps.fill.networks import q0
 from aloex.apps.fill.networks.programs.codes import program_of
 from aloex.apps.fill.networks.search.joint_beam import Edited
 from aloex.apps.fill.networks.train import feed
+from aloex.apps.fill.tasks import generate
 from aloex.base.errors import CheckpointError
 from studies.results import read
 from studies.synth import network_page, weights
-from studies.synth.frozen import frozen, generate
+from studies.synth.frozen import frozen
 from studies.synth.network import load_network
 from studies.synth.repairs import Judged, described, told
 

@@ -1,12 +1,12 @@
 """The commands that are kept with results can be pasted: their options are those of today."""
 
-import importlib
 import json
 import shlex
 from pathlib import Path
 
 import pytest
-import typer
+
+from commands import parse
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "results").rglob("*.json"))
@@ -15,21 +15,6 @@ COMMANDS = {
     for path in FILES
     for source in json.loads(path.read_text())["sources"]
 }
-
-
-def parse(words):
-    """Read the options of a command as the command line does, without running it."""
-    if words[:2] == ["python", "-m"]:
-        module, arguments = f"{words[2]}.__main__", words[3:]
-    else:
-        assert words[0] == "aloex", f"neither a study nor aloex: {words[0]}"
-        module, arguments = "aloex.cli.main", words[1:]
-    command = typer.main.get_command(importlib.import_module(module).app)
-    context = command.make_context(words[0], list(arguments))
-    while hasattr(command, "resolve_command"):
-        name, command, arguments = command.resolve_command(context, [*arguments])
-        context = command.make_context(name, list(arguments), parent=context)
-    return context
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from studies.results import read
@@ -34,6 +35,13 @@ def test_what_the_page_says_of_a_gpu():
     ]
     assert min(ratios) > 10
     assert rows[page.SEVEN]["ours_ms"] < 7 * rows[page.MLP]["ours_ms"]
+
+
+def test_mean_lengths_of_the_inverse_proposal():
+    """Geometric with 1/2, cut at max_edits: 0.84 at 4 and 1 at 32, as the page says."""
+    at = lambda most: np.average(np.arange(most + 1), weights=0.5 ** np.arange(most + 1))
+    assert (round(at(4), 2), round(at(32), 2)) == (0.84, 1.0)
+    assert "grows from 0.84 at 4 to\n1 at 32" in page.render(RESULTS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['case']}, {row['device']}")

@@ -235,15 +235,6 @@ def rows(method, values, recipe="paper", column="nll_minus_floor"):
     ]
 
 
-def test_bold_is_only_what_the_seeds_cannot_explain():
-    clear = rows("aloe", [0.001, 0.0012, 0.0011]) + rows("pcd", [0.02, 0.021, 0.019])
-    shown = page.by_data(clear, "nll_minus_floor", 1e3, ".1f")
-    assert shown.count("**1.1 ± 0.1**") == 7 and "**20" not in shown
-    close = rows("aloe", [0.001, 0.02, 0.01]) + rows("pcd", [0.011, 0.012, 0.013])
-    assert "**" not in page.by_data(close, "nll_minus_floor", 1e3, ".1f")
-    assert "**" not in page.by_data(rows("aloe", [0.1, 0.2]), "nll_minus_floor", 1.0, ".1f")
-
-
 def test_what_diverged_is_said_not_averaged():
     shown = page.by_data(rows("ade", [0.1, 3e4, 0.2]), "nll_minus_floor", 1e3, ".1f", limit=1e4)
     assert shown.count("diverged (1 of 3)") == 7 and "±" not in shown

@@ -1,6 +1,8 @@
 """`python -m studies.synth`: version spaces and networks rated, with networks that are known."""
 
 import json
+import re
+from pathlib import Path
 
 import equinox as eqx
 import jax
@@ -92,6 +94,20 @@ def test_networks_are_rated(known, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert (found["top1_beam1"], found["top1_beam10"], found["top1_beam11"]) == (0.0, 0.5, 0.5)
     assert "num_edits" not in found
+
+
+def test_the_example_of_the_page_runs(known, tmp_path, monkeypatch):
+    start, editor, tasks = known
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    start.rename(runs / "best")
+    editor.rename(runs / "best_editor")
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[2] / "docs/synth_models.md"
+    (example,) = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    names: dict = {}
+    exec(compile(example, str(page), "exec"), names)  # noqa: S102
+    assert names["row"]["n_tasks"] == len(tasks)
 
 
 def test_version_spaces_are_rated(tmp_path):

@@ -67,6 +67,17 @@ def test_verdicts_are_corrected_for_the_number_of_sets():
     assert judge(seven, *lines)["moons"] == "level"
 
 
+def test_one_family_is_stricter_than_one_for_each_line():
+    """Where p = 0.03 it is ahead by itself, and not beside tests that find nothing."""
+    low, high = [1.0, 1.1, 1.2], [1.25, 1.35, 1.45]
+    line = ("autoregressive", "paper")
+    pair = made("autoregressive", {"moons": low}) + made("aloe", {"moons": high})
+    assert verdicts.ahead_in_one_family(pair, line) == 1
+    more = pair + made("cd", {"moons": low})
+    assert judge(more, line, ("aloe", "paper")) == {"moons": "ahead"}
+    assert verdicts.ahead_in_one_family(more, line) == 0
+
+
 def test_the_numbers_of_the_text_by_hand():
     both = [
         {**row, "train_seconds": 9.0, "compile_seconds": 2.0, "importance_se": se}

@@ -2,8 +2,8 @@
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from aloex.base.errors import AloexError
@@ -30,16 +30,16 @@ class FileError(AloexError, OSError):
     """A file or folder that cannot be written or read."""
 
 
-def explain_os_error(error: OSError, path: str | os.PathLike | None = None) -> str:
+def explain_os_error(error: OSError, path: str | os.PathLike[str] | None = None) -> str:
     """One line: what went wrong, with which path, how to fix it."""
     where = path if path is not None else error.filename
     what = error.strerror or str(error)
-    told = what if where is None else f"{os.fspath(where)}: {what}"
-    return f"{told}; {ADVICE.get(error.errno or 0, 'check the path and the disk')}"
+    message = what if where is None else f"{os.fspath(where)}: {what}"
+    return f"{message}; {ADVICE.get(error.errno or 0, 'check the path and the disk')}"
 
 
 @contextmanager
-def naming(path: str | os.PathLike, action: str = "write") -> Iterator[None]:
+def naming(path: str | os.PathLike[str], action: str = "write") -> Generator[None]:
     """Turn an OSError into a `FileError` that names the path: that of a full disk has none."""
     try:
         yield
@@ -66,9 +66,14 @@ def write_file(path: Path, content: str | bytes, *, durable: bool = False) -> No
             path.write_bytes(data)
             return
         writing = path.with_name(f".{path.name}.writing")
-        with writing.open("wb") as file:
-            file.write(data)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(writing, path)
+        try:
+            with writing.open("wb") as file:
+                file.write(data)
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+            os.replace(writing, path)
+        except OSError:  # of a full disk, half a file would take what is left
+            with suppress(OSError):
+                writing.unlink(missing_ok=True)
+            raise

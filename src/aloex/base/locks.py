@@ -3,7 +3,7 @@
 The operating system frees the lock of a process that was killed, so none is ever left behind.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ class LockedError(AloexError):
 
 
 @contextmanager
-def folder_lock(folder: Path, *, wait: bool = False) -> Iterator[None]:
+def folder_lock(folder: Path, *, wait: bool = False) -> Generator[None]:
     """Have a folder to oneself; it is made if it is not there.
 
     Args:

@@ -6,9 +6,10 @@ import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 
-def provenance() -> dict:
+def provenance() -> dict[str, Any]:
     """The command, versions and machine of this run."""
     names = ("jax", "equinox", "optax", "numba", "torch")
     versions = {name: found for name in names if (found := _of(name))}

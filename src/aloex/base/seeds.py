@@ -1,9 +1,5 @@
 """Seeds: one check for all of them."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from typing import Any
 
 import numpy as np

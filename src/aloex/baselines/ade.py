@@ -10,13 +10,13 @@ After Dai et al. 2019 (adversarial dynamics embedding) and A2C.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int, Key, PyTree
+from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
@@ -24,6 +24,9 @@ from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.nets import Dense, check_condition
 from aloex.samplers import Tractable
+
+Q = TypeVar("Q", bound=Tractable)
+Baseline = Callable[[Array | None], Array | float]  # b(z)
 
 
 class Value(eqx.Module):
@@ -53,9 +56,9 @@ class ADEState(NamedTuple):
     q: Tractable
     ema_f: Energy  # exponential moving average of f
     value: Value
-    opt_f: PyTree
-    opt_q: PyTree
-    opt_value: PyTree
+    opt_f: optax.OptState
+    opt_q: optax.OptState
+    opt_value: optax.OptState
     step: Int[Array, ""]
 
 
@@ -139,7 +142,13 @@ class ADE(ShardedLearner):
         )
 
     def step_on_shard(
-        self, keys, state: ADEState, x, z=None, *, axis=None
+        self,
+        keys: Key[Array, " batch"],
+        state: ADEState,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
     ) -> tuple[ADEState, ADEInfo]:
         mean = mean_over(axis)
         *keys_q, keys_neg = jax.vmap(lambda k: jax.random.split(k, 1 + self.num_q_steps))(keys).T
@@ -152,11 +161,16 @@ class ADE(ShardedLearner):
         )
         f, opt_f = apply_gradients(self.optimizer_f, mean(grads), state.opt_f, state.f)
         ema_f = moving_average(state.ema_f, f, self.ema_decay, state.step)
+        # q_info is bound: num_q_steps is at least 1.
         info = mean(ADEInfo(f_loss, *parts, *q_info))  # pyright: ignore[reportPossiblyUnboundVariable]
         return state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=state.step + 1), info
 
     def _q_step(
-        self, keys, state: ADEState, z, mean
+        self,
+        keys: Key[Array, " batch"],
+        state: ADEState,
+        z: Array | None,
+        mean: Callable[[Any], Any],
     ) -> tuple[ADEState, tuple[Array, Array, Array]]:
         """A step of q, and one of the baseline towards the costs just seen."""
         grads, draws = reinforce_gradient(
@@ -182,14 +196,14 @@ def _squared_error(value: Value, cost: Float[Array, " batch"], z: Array | None) 
 
 
 def reinforce_gradient(
-    q: Tractable,
+    q: Q,
     keys: Key[Array, " batch"],
     f: Energy,
-    baseline: Callable[..., Any],
+    baseline: Baseline,
     z: Array | None = None,
     *,
     entropy_weight: float = 1.0,
-) -> tuple[Any, Draws]:
+) -> tuple[Q, Draws]:
     """An unbiased estimate of grad L(q) from one draw per key, and what was found at the draws.
 
     Args:
@@ -221,14 +235,14 @@ def surrogate(
     q: Tractable,
     x: Int[Array, "batch dim"],
     f: Energy,
-    baseline: Callable[..., Any],
+    baseline: Baseline,
     z: Array | None = None,
     *,
     entropy_weight: float = 1.0,
 ) -> tuple[Float[Array, ""], Draws]:
     """A loss whose gradient, at x drawn from q, is the estimate of grad L(q)."""
 
-    def one(x, z):
+    def one(x: Int[Array, " dim"], z: Array | None) -> Draws:
         log_q = q.log_prob(x, z)
         cost = jax.lax.stop_gradient(entropy_weight * (log_q + 1) - f(x, z))
         return Draws(cost, cost - baseline(z), log_q)

@@ -7,10 +7,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int, Key, PyTree
+from jaxtyping import Array, Float, Int, Key
 
 from aloex.learning.learner import ShardedLearner, mean_over
 from aloex.learning.updates import apply_gradients, clipped_adam, moving_average
+
+Objective = Callable[[Any, Array, Array, Array | None], Array]  # of q, a key, x [dim] and z
 
 
 class LikelihoodState(NamedTuple):
@@ -18,7 +20,7 @@ class LikelihoodState(NamedTuple):
 
     q: Any
     ema_q: Any  # exponential moving average of q
-    opt_q: PyTree
+    opt_q: optax.OptState
     step: Int[Array, ""]
 
 
@@ -55,7 +57,7 @@ class MaximumLikelihood(ShardedLearner):
     2.079
     """
 
-    objective: Callable[..., Any] = eqx.field(static=True, kw_only=True, default=log_prob)
+    objective: Objective = eqx.field(static=True, kw_only=True, default=log_prob)
     optimizer_q: optax.GradientTransformation = eqx.field(
         static=True, kw_only=True, default_factory=clipped_adam
     )
@@ -66,11 +68,17 @@ class MaximumLikelihood(ShardedLearner):
         return LikelihoodState(q, q, opt_q, jnp.zeros((), jnp.int32))
 
     def step_on_shard(
-        self, keys, state: LikelihoodState, x, z=None, *, axis=None
+        self,
+        keys: Key[Array, " batch"],
+        state: LikelihoodState,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
     ) -> tuple[LikelihoodState, LikelihoodInfo]:
         mean = mean_over(axis)
 
-        def loss(q):
+        def loss(q: Any) -> Float[Array, ""]:
             return -jnp.mean(jax.vmap(lambda key, x, z: self.objective(q, key, x, z))(keys, x, z))
 
         value, grads = eqx.filter_value_and_grad(loss)(state.q)

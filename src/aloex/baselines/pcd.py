@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, Key, PyTree
+from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import InputError, require
 from aloex.cursor import Energy
@@ -22,14 +22,16 @@ from aloex.learning.learner import ShardedLearner, check_num_data, gather, mean_
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
 from aloex.spaces import Space
 
+Chains = Int[Array, "chains dim"]
+
 
 class CDState(NamedTuple):
     """All that training carries from step to step."""
 
     f: Energy
     ema_f: Energy  # exponential moving average of f
-    opt_f: PyTree
-    chains: Int[Array, "chains dim"] | None  # PCD's replay buffer
+    opt_f: optax.OptState
+    chains: Chains | None  # PCD's replay buffer
     step: Int[Array, ""]
 
 
@@ -51,12 +53,18 @@ class _ContrastiveDivergence(ShardedLearner):
         static=True, kw_only=True, default_factory=clipped_adam
     )
 
-    def _init(self, f: Energy, chains: Array | None) -> CDState:
+    def _init(self, f: Energy, chains: Chains | None) -> CDState:
         opt_f = self.optimizer_f.init(eqx.filter(f, eqx.is_inexact_array))
         return CDState(f, f, opt_f, chains, jnp.zeros((), jnp.int32))
 
     def step_on_shard(
-        self, keys, state: CDState, x, z=None, *, axis=None
+        self,
+        keys: Key[Array, " batch"],
+        state: CDState,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
     ) -> tuple[CDState, CDInfo]:
         check_num_data(self.num_data, x)
         mean = mean_over(axis)
@@ -71,10 +79,24 @@ class _ContrastiveDivergence(ShardedLearner):
         return CDState(f, ema_f, opt_f, chains, state.step + 1), mean(CDInfo(f_loss, *parts))
 
     @abstractmethod
-    def _negatives(self, keys, f: Energy, chains, x, z, axis) -> tuple[Array, Array | None]:
+    def _negatives(
+        self,
+        keys: Key[Array, " batch"],
+        f: Energy,
+        chains: Chains | None,
+        x: Int[Array, "batch dim"],
+        z: Array | None,
+        axis: str | None,
+    ) -> tuple[Int[Array, "batch dim"], Chains | None]:
         """x_neg, and the chains after this step."""
 
-    def _run(self, keys: Key[Array, " batch"], x: Int[Array, "batch dim"], f: Energy, z):
+    def _run(
+        self,
+        keys: Key[Array, " batch"],
+        x: Int[Array, "batch dim"],
+        f: Energy,
+        z: Array | None,
+    ) -> Int[Array, "batch dim"]:
         go = lambda key, x, z: run(self.kernel, key, x, f, z, num_steps=self.num_kernel_steps)
         return jax.vmap(go)(keys, x, z)
 
@@ -104,7 +126,15 @@ class CD(_ContrastiveDivergence):
         """The state before the first step."""
         return self._init(f, None)
 
-    def _negatives(self, keys, f, chains, x, z, axis):
+    def _negatives(
+        self,
+        keys: Key[Array, " batch"],
+        f: Energy,
+        chains: Chains | None,
+        x: Int[Array, "batch dim"],
+        z: Array | None,
+        axis: str | None,
+    ) -> tuple[Int[Array, "batch dim"], None]:
         return self._run(keys, x, f, z), None
 
 
@@ -145,12 +175,21 @@ class PCD(_ContrastiveDivergence):
         """The state before the first step, with chains drawn uniformly over the space."""
         return self._init(f, jax.vmap(self.space.sample)(jax.random.split(key, self.num_chains)))
 
-    def _negatives(self, keys, f, chains, x, z, axis):
+    def _negatives(
+        self,
+        keys: Key[Array, " batch"],
+        f: Energy,
+        chains: Chains | None,
+        x: Int[Array, "batch dim"],
+        z: Array | None,
+        axis: str | None,
+    ) -> tuple[Int[Array, "batch dim"], Chains]:
         if z is not None:
             raise InputError(
                 f"PCD's chains belong to one distribution, so it takes no condition, but got z of "
                 f"shape {z.shape}; use CD for conditional energies"
             )
+        assert chains is not None, "`init` makes them"
         keys_row, keys_start, keys_kernel = jax.vmap(lambda k: jax.random.split(k, 3))(keys).T
         rows = self._rows(keys_row, axis)
         starts = jax.vmap(self._start)(keys_start, chains[rows])

@@ -98,7 +98,7 @@ class VAE(eqx.Module):
         require(num_draws >= 1, f"num_draws must be at least 1, got {num_draws}")
         mean, log_var = self.encode(x)
 
-        def log_weight(key):
+        def log_weight(key: Key[Array, ""]) -> Float[Array, ""]:
             u = self._draw(key, mean, log_var)
             log_prior = jnp.sum(norm.logpdf(u))
             log_r = jnp.sum(norm.logpdf(u, mean, jnp.exp(0.5 * log_var)))
@@ -107,9 +107,16 @@ class VAE(eqx.Module):
         log_weights = jax.vmap(log_weight)(jax.random.split(key, num_draws))
         return log_mean_exp(log_weights)
 
-    def _draw(self, key, mean: Float[Array, " latent"], log_var: Float[Array, " latent"]) -> Array:
+    def _draw(
+        self,
+        key: Key[Array, ""],
+        mean: Float[Array, " latent"],
+        log_var: Float[Array, " latent"],
+    ) -> Float[Array, " latent"]:
         """u ~ r(. | x), a smooth function of the encoder's outputs."""
         return mean + jnp.exp(0.5 * log_var) * jax.random.normal(key, mean.shape, mean.dtype)
 
-    def _log_likelihood(self, x: Int[Array, " dim"], u: Float[Array, " latent"]) -> Array:
+    def _log_likelihood(
+        self, x: Int[Array, " dim"], u: Float[Array, " latent"]
+    ) -> Float[Array, ""]:
         return jnp.sum(jnp.take_along_axis(self.decode(u), x[:, None], axis=1))

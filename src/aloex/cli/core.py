@@ -9,7 +9,7 @@ from typer import Argument, Option
 from aloex.base.errors import require
 from aloex.base.extras import require_extra
 from aloex.cli.choices import Choice, help_with_choices
-from aloex.cli.options import listed
+from aloex.cli.options import Resume, Seed, listed
 from aloex.cli.tables import read_table, require_table_name, write_table
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ class Optimizer(Choice):
 
 ModelPath = Annotated[Path, Argument(metavar="MODEL", help="A model file or a run's folder.")]
 Conditions = Annotated[Path | None, Option(help="Conditions, a row per example: .npy or .csv.")]
-Seed = Annotated[int, Option(min=0, max=2**32 - 1, help="Seed of all randomness.")]
 
 
 def learn(
@@ -61,9 +60,7 @@ def learn(
         int | None, Option(min=1, help="Step at which the learning rates have fallen to 0.")
     ] = None,
     seed: Seed = 0,
-    resume: Annotated[
-        bool, Option("--resume", help="Go on with the run in --out; start it if there is none.")
-    ] = False,
+    resume: Resume = False,
     fresh: Annotated[
         bool,
         Option("--fresh", help="Throw away the run in --out, if there is one, and start anew."),
@@ -161,6 +158,10 @@ def _load(path: Path) -> "Model":
         return load(path)
     if (path / "model.safetensors").exists():
         return load(path / "model.safetensors")
+    require(
+        (path / "config.json").exists(),
+        f"there is no model in {path}: neither model.safetensors nor a run; check the path",
+    )
     learned, step = load_checkpoint(path)
     print(f"no model yet in {path}: using its checkpoint of step {step}", file=sys.stderr)
     return learned

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from aloex.cli.choices import DataName, help_with_choices
+from aloex.cli.options import Seed
 
 
 def demo(
@@ -13,13 +14,15 @@ def demo(
     data: Annotated[
         DataName, typer.Option(help=help_with_choices("The picture to learn.", DataName))
     ] = DataName.PINWHEEL,
-    steps: Annotated[int, typer.Option(help="Training steps.")] = 3000,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    steps: Annotated[int, typer.Option(min=1, help="Training steps.")] = 3000,
+    seed: Seed = 0,
 ) -> None:
     """Learn a picture from 32 bits a point and report how well: two to three minutes on two cores.
 
     Called again with the same options, it goes on with the run in --out.
     """
-    from aloex.apps.synthetic.demo import run  # matplotlib loads slowly: only for those who plot
+    from aloex.apps.synthetic.demo import (
+        make_demo,  # matplotlib loads slowly: only for those who plot
+    )
 
-    print(f"report: {run(out, data=data.value, num_steps=steps, seed=seed)}")
+    print(f"report: {make_demo(out, data=data.value, num_steps=steps, seed=seed)}")

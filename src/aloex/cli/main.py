@@ -1,11 +1,12 @@
 """The `aloex` command: its parts joined, and errors told as one clear line."""
 
-import signal
 import sys
+from io import TextIOWrapper
 from typing import NoReturn
 
 import typer
 
+from aloex.base.compiled import keep_compiled_programs
 from aloex.base.errors import AloexError, Stopped
 from aloex.base.extras import explain_missing
 from aloex.base.files import explain_os_error
@@ -33,10 +34,14 @@ app.add_typer(programs.app, name="programs")
 
 def main() -> None:
     """The `aloex` command."""
-    run(app)
+    keep_compiled_programs()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+    run_app(app)
 
 
-def run(app: typer.Typer) -> None:
+def run_app(app: typer.Typer) -> None:
     """Run a command. A user's mistake is one line and exit status 2.
 
     What a signal stopped exits as if the signal had ended it: 130 for SIGINT, 143 for SIGTERM.
@@ -45,9 +50,11 @@ def run(app: typer.Typer) -> None:
         app()
     except Stopped as stopped:  # it has said where it stopped and how to go on
         sys.exit(0 if stopped.number is None else 128 + stopped.number)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(128 + signal.SIGINT)
+    except SystemExit as end:
+        # Typer makes of ctrl-C an exit with status 130, and says nothing.
+        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):
+            print("interrupted", file=sys.stderr)
+        raise
     except AloexError as error:
         _fail(str(error))
     except ModuleNotFoundError as error:

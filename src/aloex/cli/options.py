@@ -1,9 +1,18 @@
-"""Numbers in options of the command line."""
+"""Numbers in options of the command line, and options that many commands have."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from aloex.base.errors import InputError
+from aloex.base.seeds import NUM_SEEDS
+
+MAX_SEED = NUM_SEEDS - 1
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of all randomness.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the run; start it if there is none.")
+]
 
 
 def listed(text: str, option: str, kind: Callable[[str], Any] = int) -> tuple[Any, ...]:

@@ -23,7 +23,10 @@ app = typer.Typer(
 ALL = "all"
 Data = Annotated[
     list[str],
-    typer.Option(help=help_with_choices("A picture, or all; may be repeated.", DataName)),
+    typer.Option(
+        metavar=f"<{'|'.join([*DataName, ALL])}>",
+        help=help_with_choices("A picture; may be repeated.", DataName) + f"\n{ALL}: all seven",
+    ),
 ]
 Method = Annotated[MethodName, typer.Option(help=help_with_choices("What learns it.", MethodName))]
 Recipe = Annotated[RecipeName, typer.Option(help=help_with_choices("Settings.", RecipeName))]
@@ -85,10 +88,10 @@ def log_z(
 
 
 def names_of(data: list[str]) -> list[str]:
-    """Data sets by name, or all of them."""
+    """Data sets by name; `all` is all of them, whatever else is named."""
     from aloex.apps.synthetic.data import DATA_SETS, DataSet
 
-    return list(DATA_SETS) if data == [ALL] else [DataSet(name).name for name in data]
+    return list(DATA_SETS) if ALL in data else [DataSet(name).name for name in data]
 
 
 def changes_of(steps: int | None) -> dict[str, Any]:
@@ -97,13 +100,12 @@ def changes_of(steps: int | None) -> dict[str, Any]:
     return {} if steps is None else {"num_steps": steps}
 
 
-def models_in(places: list[Path]) -> list[Path]:
-    """The model files named, and those in the folders named."""
-    found = [
-        path
-        for place in places
-        for path in (sorted(place.rglob("*.safetensors")) if place.is_dir() else [place])
-    ]
-    names = ", ".join(map(str, places))
+def models_in(paths: list[Path]) -> list[Path]:
+    """The model files named, and those in the folders named; parts of checkpoints are none."""
+    found: list[Path] = []
+    for path in paths:
+        inside = sorted(path.rglob("*.safetensors")) if path.is_dir() else [path]
+        found += [file for file in inside if "checkpoints" not in file.relative_to(path).parts]
+    names = ", ".join(map(str, paths))
     require(len(found) > 0, f"there are no models in {names}; train one: aloex synthetic train")
     return found

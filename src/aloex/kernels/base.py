@@ -1,9 +1,5 @@
 """What a kernel is, and how to run one."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from typing import Any, Protocol, runtime_checkable
 
 import jax
@@ -13,6 +9,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import InputError, require
 from aloex.cursor import Energy
+from aloex.spaces import Space
 
 
 @runtime_checkable
@@ -36,7 +33,7 @@ class Kernel(Protocol):
         ...
 
     def transition_matrix(
-        self, space: Any, f: Energy, z: Array | None = None
+        self, space: Space, f: Energy, z: Array | None = None
     ) -> Float[Array, "size size"]:
         """The matrix K[x, x'] of a step, by enumeration of the space."""
         ...

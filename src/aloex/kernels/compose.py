@@ -1,9 +1,5 @@
 """Kernels one after the other: if each leaves p_f unchanged, so does their composition."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from typing import Any, NamedTuple
 
 import equinox as eqx

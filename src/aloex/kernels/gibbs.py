@@ -7,10 +7,6 @@ K - 1 for a site of K values.
 In a sequence only tokens are redrawn: padding stays padding, and so the length stays what it is.
 """
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
@@ -56,6 +52,7 @@ class Gibbs(eqx.Module):
     num_sweeps: int = eqx.field(static=True, default=1)
 
     def __check_init__(self):
+        # Checked for callers who run no type checker.
         require(
             isinstance(self.space, Space),  # pyright: ignore[reportUnnecessaryIsInstance]
             f"Gibbs needs the space of x, such as Gibbs(Bits(8)), got {self.space!r}",

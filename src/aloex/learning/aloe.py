@@ -22,7 +22,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
@@ -41,6 +41,8 @@ from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, movi
 from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
 
+Losses = tuple[Float[Array, ""], Float[Array, ""], Float[Array, ""]]  # of f; f on data, on x_neg
+
 
 class ALOEState(NamedTuple):
     """All that training carries from step to step."""
@@ -48,8 +50,8 @@ class ALOEState(NamedTuple):
     f: Energy
     q: LocalSearch
     ema_f: Energy  # exponential moving average of f
-    opt_f: PyTree
-    opt_q: PyTree
+    opt_f: optax.OptState
+    opt_q: optax.OptState
     chains: Chains | None  # negatives that live on, [starts, ages]
     step: Int[Array, ""]
 
@@ -163,7 +165,13 @@ class ALOE(ShardedLearner):
         )
 
     def step_on_shard(
-        self, keys, state: ALOEState, x, z=None, *, axis=None
+        self,
+        keys: Key[Array, " batch"],
+        state: ALOEState,
+        x: Int[Array, "batch dim"],
+        z: Array | None = None,
+        *,
+        axis: str | None = None,
     ) -> tuple[ALOEState, ALOEInfo]:
         """Once through the loop of Algorithm 1, for this device's part of a batch.
 
@@ -196,12 +204,20 @@ class ALOE(ShardedLearner):
         info = ALOEInfo(f_loss, loss_q, f_data, f_neg, jnp.mean(num_edits), *q_info)
         return state._replace(chains=chains), mean_over(axis)(info)
 
-    def update_f(self, state: ALOEState, keys, x, z, x_hat: Chains, axis):
+    def update_f(
+        self,
+        state: ALOEState,
+        keys: Key[Array, " negatives"],
+        x: Int[Array, "batch dim"],
+        z: Array | None,
+        x_hat: Chains,
+        axis: str | None,
+    ) -> tuple[ALOEState, Chains, Losses]:
         """Part by part the kernel moves x_hat to x_neg and f steps; also x_neg and mean losses."""
         trained, fixed = eqx.partition((state.f, state.ema_f, state.opt_f), eqx.is_array)
         mean = mean_over(axis)
 
-        def one_part(carry, part):
+        def one_part(carry: Any, part: Any) -> tuple[Any, tuple[Chains, Losses]]:
             (trained, step), (keys, x, z, x_hat) = carry, part
             f, ema_f, opt_f = eqx.combine(trained, fixed)
             x_neg = self.negatives.move(keys, x_hat, f, axis)
@@ -222,16 +238,29 @@ class ALOE(ShardedLearner):
         state = state._replace(f=f, ema_f=ema_f, opt_f=opt_f, step=step)
         return state, jax.tree.map(join, x_neg), jax.tree.map(jnp.mean, losses)
 
-    def update_q(self, state: ALOEState, keys, targets: Chains, z, axis) -> tuple[ALOEState, Any]:
+    def update_q(
+        self,
+        state: ALOEState,
+        keys: Key[Array, "targets power_steps"],
+        targets: Chains,
+        z: Array | None,
+        axis: str | None,
+    ) -> tuple[ALOEState, Any]:
         """Algorithm 2 from targets ~ q k_f; also the last step's loss and info."""
         q, opt_q, result = state.q, state.opt_q, None
         gradient = eqx.filter_value_and_grad(q_loss, has_aux=True)
-        settings = {"proposal": self.proposal, "num_trajectories": self.num_trajectories}
         for i in range(self.num_power_steps):
             keys_draw, keys_proposal = split_keys(keys[:, i])
             if i > 0:
                 drawn, _ = self.negatives.sample(keys_draw, state.f, q, z, axis=axis)
                 targets = jax.tree.map(lambda a: a[:, -1], drawn)
-            result, grads = gradient(q, keys_proposal, targets.x, targets.z, **settings)
+            result, grads = gradient(
+                q,
+                keys_proposal,
+                targets.x,
+                targets.z,
+                proposal=self.proposal,
+                num_trajectories=self.num_trajectories,
+            )
             q, opt_q = apply_gradients(self.optimizer_q, mean_over(axis)(grads), opt_q, q)
         return state._replace(q=q, opt_q=opt_q), result

@@ -3,12 +3,16 @@
 On an accelerator a step of seven small problems takes little longer than a step of one.
 """
 
+from typing import Any, TypeVar
+
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Int, Key, PyTree
+from jaxtyping import Array, Int, Key
 
 from aloex.learning.learner import Learner
+
+Tree = TypeVar("Tree")  # of arrays
 
 
 class Batched(eqx.Module):
@@ -36,7 +40,13 @@ class Batched(eqx.Module):
     learner: Learner
     ids: Int[np.ndarray, " problems"]
 
-    def step(self, key: Key[Array, ""], state: PyTree, x: Int[Array, "problems batch dim"], z=None):
+    def step(
+        self,
+        key: Key[Array, ""],
+        state: Any,
+        x: Int[Array, "problems batch dim"],
+        z: Array | None = None,
+    ) -> tuple[Any, Any]:
         """One step of every problem."""
         keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(self.ids)
         if len(self.ids) > 1:
@@ -46,14 +56,14 @@ class Batched(eqx.Module):
         return stack([result])
 
 
-def stack(trees: list[PyTree]) -> PyTree:
+def stack(trees: list[Tree]) -> Tree:
     """Trees of the same structure as one, with a new leading axis in every array."""
     arrays = [eqx.filter(tree, eqx.is_array) for tree in trees]
     static = eqx.filter(trees[0], eqx.is_array, inverse=True)
     return eqx.combine(jax.tree.map(lambda *a: jax.numpy.stack(a), *arrays), static)
 
 
-def unstack(tree: PyTree) -> list[PyTree]:
+def unstack(tree: Tree) -> list[Tree]:
     """The inverse of `stack`."""
     arrays, static = eqx.partition(tree, eqx.is_array)
     size = jax.tree.leaves(arrays)[0].shape[0]

@@ -1,9 +1,5 @@
 """The learner, the networks and the first state that a config asks for."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from functools import lru_cache
 
 import jax

@@ -5,25 +5,28 @@ Both run the steps first..last - 1, or fewer if `stop()` turns true.
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
-from jaxtyping import Array, PyTree
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool
 
 from aloex.learning.data.batches import Feed, rows_of, step_keys
 from aloex.runs import devices
 
 SECONDS = 0.5  # that a chunk should take, so that a signal is answered soon
 
+State = TypeVar("State")  # of a learner, a tree of arrays
+
 
 class Done(NamedTuple):
     """What came of some steps."""
 
-    state: PyTree
+    state: Any
     infos: dict[str, np.ndarray]  # of each step, by name
     step: int
     finite: bool  # whether every number of the state is
@@ -58,7 +61,7 @@ class DeviceRunner:
     def __init__(self, task: Task):
         self.task, self.num_chunks, self.seconds_per_step = task, 0, SECONDS
 
-    def run(self, first: int, last: int, state: PyTree, stop: Callable[[], bool]) -> Done:
+    def run(self, first: int, last: int, state: Any, stop: Callable[[], bool]) -> Done:
         parts, finite, step = [], True, first
         while step < last and not (parts and stop()):
             began, end = time.monotonic(), min(last, step + self._length())
@@ -86,7 +89,7 @@ class HostRunner:
     def __init__(self, task: Task, feed: Feed):
         self.task, self.feed = task, feed
 
-    def run(self, first: int, last: int, state: PyTree, stop: Callable[[], bool]) -> Done:
+    def run(self, first: int, last: int, state: Any, stop: Callable[[], bool]) -> Done:
         infos, step, waited = [], first, self.feed.waited
         agreed = jax.process_count() > 1  # several processes stop together, after the last step
         while step < last and not (infos and not agreed and stop()):
@@ -105,25 +108,25 @@ Runner = DeviceRunner | HostRunner
 
 
 @eqx.filter_jit(donate="all-except-first")
-def _run_step(fixed, state):
+def _run_step(fixed: tuple[Task, ArrayLike, tuple[Any, Any]], state: State) -> tuple[State, Any]:
     task, i, batch = fixed
     step = devices.sharded_step(task.learner, task.mesh)
     return step(step_keys(task.seed, i)[1], state, *batch)
 
 
 @eqx.filter_jit(donate="all-except-first")
-def _run_chunk(fixed, state):
+def _run_chunk(fixed: tuple[Task, Array | np.ndarray], state: State) -> tuple[State, Any, Array]:
     """The state after steps bounds[0]..bounds[1] - 1, all their infos, and whether it is finite."""
     task, bounds = fixed
     step = devices.sharded_step(task.learner, task.mesh)
     arrays, static = eqx.partition(state, eqx.is_array)
 
-    def one(i, arrays):
+    def one(i: Any, arrays: Any) -> tuple[Any, Any]:
         key_batch, key_step = step_keys(task.seed, i)
         state, info = step(key_step, eqx.combine(arrays, static), *task.batch(key_batch))
         return eqx.filter(state, eqx.is_array), info
 
-    def body(i, carry):
+    def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
         arrays, infos = carry
         arrays, info = one(i, arrays)
         return arrays, jax.tree.map(lambda a, b: a.at[i - bounds[0]].set(b), infos, info)
@@ -135,10 +138,10 @@ def _run_chunk(fixed, state):
 
 
 @eqx.filter_jit
-def _is_finite(state):
+def _is_finite(state: Any) -> Bool[Array, ""]:
     return _all_finite(state)
 
 
-def _all_finite(tree: PyTree) -> Array:
+def _all_finite(tree: Any) -> Bool[Array, ""]:
     floats = jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array))
     return jnp.all(jnp.array([jnp.all(jnp.isfinite(a)) for a in floats]))

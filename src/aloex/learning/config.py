@@ -1,9 +1,5 @@
 """One frozen record from which a model is built and trained, with every value checked."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from jaxtyping import PyTree
 
 from aloex.base.errors import InputError, NonFiniteLossError, Stopped, require
 from aloex.base.progress import Progress
@@ -29,17 +28,19 @@ from aloex.runs.run_folder import RunFolder, open_run, recorded_steps
 
 TIME_IS_UP = 1  # beside the numbers of SIGINT and SIGTERM, why a run stops
 
+State = TypeVar("State")  # of a learner, a tree of arrays
+
 
 def fit(
     learner: Learner,
-    state: PyTree,
+    state: State,
     x: Any,
     z: Any = None,
     *,
     seed: int = 0,
     num_steps: int | None = None,
     batch_size: int = 128,
-    folder: str | os.PathLike | None = None,
+    folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     config: dict[str, Any] | None = None,
     checkpoint_every: int = 1000,
@@ -48,7 +49,7 @@ def fit(
     progress: bool = True,
     on_log: Callable[[dict[str, Any]], None] | None = None,
     how_to_resume: str = "go on with --resume (resume=True in Python)",
-) -> PyTree:
+) -> State:
     """The state after `num_steps` steps on batches drawn with replacement from the data.
 
     Args:
@@ -113,7 +114,7 @@ def fit(
     return devices.put_on_devices(state, None)
 
 
-def _length(num_steps: int | None, folder: str | os.PathLike | None, resume: bool) -> int:
+def _length(num_steps: int | None, folder: str | os.PathLike[str] | None, resume: bool) -> int:
     """The number of steps that was given, or else that of the run to resume."""
     require(folder is not None or not resume, "resume=True needs the folder of the run to resume")
     if num_steps is None and resume and folder is not None:
@@ -161,7 +162,7 @@ class _Loop:
     def __post_init__(self):
         self.signals = StopSignals(on_first=self._say_stopping)
 
-    def run_from(self, step: int, state: PyTree) -> PyTree:
+    def run_from(self, step: int, state: State) -> State:
         """The state after the last step."""
         with self.signals:
             while step < self.num_steps:
@@ -199,7 +200,7 @@ class _Loop:
         if devices.is_main():
             self.bar.say("stopping after the steps that run now; Ctrl-C again stops without saving")
 
-    def _stopped(self, step: int, state: PyTree, why: int) -> Stopped:
+    def _stopped(self, step: int, state: Any, why: int) -> Stopped:
         advice = "there is no folder, so nothing was saved"
         if self.run is not None:
             advice = f"{self.how_to_resume} in the folder {self.run.path}"

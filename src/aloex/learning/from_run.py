@@ -8,11 +8,11 @@ import equinox as eqx
 import jax
 
 from aloex.base.errors import CheckpointError
-from aloex.learning import Config, Model, build_networks
+from aloex.learning import Columns, Config, Model, build_networks
 from aloex.runs.run_folder import RunFolder
 
 
-def load_checkpoint(folder: str | os.PathLike) -> tuple[Model, int]:
+def load_checkpoint(folder: str | os.PathLike[str]) -> tuple[Model, int]:
     """The model in the newest checkpoint of a run that `learn` began, and its step.
 
     Args:
@@ -34,7 +34,9 @@ def load_checkpoint(folder: str | os.PathLike) -> tuple[Model, int]:
         )
     f, q = eqx.filter_eval_shape(build_networks, config, jax.random.key(0))
     found = run.checkpoints.restore({"ema_f": f, "q": q}, step, whole=False)
-    return Model(config, found["ema_f"], found["q"]), step
+    columns = run.config().get("columns")
+    named = None if columns is None else Columns.from_dict(columns)
+    return Model(config, found["ema_f"], found["q"], named), step
 
 
 def _config(run: RunFolder) -> Config:

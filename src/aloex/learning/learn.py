@@ -1,9 +1,5 @@
 """Learn a model of data in one call."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -36,7 +32,7 @@ INIT = 2**32 - 1  # folded into the seed for the initial weights, as `fit` folds
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from pandas import DataFrame  # pyright: ignore[reportMissingTypeStubs]
+    from pandas import DataFrame
 
     Batches = Iterator[sources.Batch]
     Data = ArrayLike | DataFrame | Callable[[jax.Array, int], Any] | Batches

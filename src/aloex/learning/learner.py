@@ -58,7 +58,7 @@ class ShardedLearner(eqx.Module):
         """
 
 
-def mean_over(axis: str | None) -> Callable[[Any], Any]:
+def mean_over(axis: str | None) -> Callable[[Rows], Rows]:
     """The mean of a tree over the devices, or the tree itself when there is just one."""
     return (lambda tree: jax.lax.pmean(tree, axis)) if axis else (lambda tree: tree)
 

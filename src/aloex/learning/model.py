@@ -5,10 +5,6 @@ model.sample(10)                     # integers [10, d]
 model.save("model.safetensors")      # aloex.load("model.safetensors") brings it back
 """
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 import dataclasses
 import os
 from typing import TYPE_CHECKING, Any
@@ -33,7 +29,7 @@ from aloex.samplers import LocalSearch
 from aloex.spaces import Space
 
 if TYPE_CHECKING:
-    from pandas import DataFrame  # pyright: ignore[reportMissingTypeStubs]
+    from pandas import DataFrame
 
 CHUNK = 256  # rows that `sample` and `energy` compute at a time: one program for any number of rows
 

@@ -20,7 +20,7 @@ would give a z more negatives, the larger its Z_f. States are resampled among th
 only. The conditions stay where they are, and a row whose z no other row has keeps its state.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -36,6 +36,7 @@ from aloex.learning.power_iteration import follow
 from aloex.proposals import Proposal
 from aloex.samplers import LocalSearch
 from aloex.samplers.local_search import sample_ends
+from aloex.trajectory import Trajectory
 
 
 class Chains(NamedTuple):
@@ -145,12 +146,20 @@ class Negatives(eqx.Module):
         x_neg = jax.vmap(step)(keys, x, z)
         return Chains(x_neg, z, None if chains.f is None else jax.vmap(f)(x_neg, z))
 
-    def _resampled_draws(self, keys: Key[Array, " starts"], f: Energy, q: LocalSearch, z, axis):
+    def _resampled_draws(
+        self,
+        keys: Key[Array, " starts"],
+        f: Energy,
+        q: LocalSearch,
+        z: Array | None,
+        axis: str | None,
+    ) -> tuple[Int[Array, "starts dim"], Int[Array, " starts"]]:
         """Draws of q resampled by their weights, and how many edits each took."""
         keys_q, keys_choice = split_keys(keys)
         drawn = jax.vmap(q.sample)(keys_q, z)
         log_w = log_weights(f, q, self.proposal, drawn, z)
-        return resample_rows(keys_choice, log_w, (drawn.last, drawn.num_edits), z, axis)
+        x, num_edits = resample_rows(keys_choice, log_w, (drawn.last, drawn.num_edits), z, axis)
+        return x, num_edits
 
 
 def by_age(rows: Chains, num_starts: int) -> Chains:
@@ -158,7 +167,9 @@ def by_age(rows: Chains, num_starts: int) -> Chains:
     return jax.tree.map(lambda a: a.reshape(num_starts, -1, *a.shape[1:]), rows)
 
 
-def log_weights(f: Energy, q: LocalSearch, proposal: Proposal, trajectories, z) -> Array:
+def log_weights(
+    f: Energy, q: LocalSearch, proposal: Proposal, trajectories: Trajectory, z: Array | None
+) -> Float[Array, " n"]:
     """log w = f(x, z) + log s_x(tau) - log q(tau | z) of every trajectory."""
     log_q = jax.vmap(q.log_prob)(trajectories, z)
     log_s = jax.vmap(follow(proposal, q).log_prob)(trajectories, z)
@@ -168,10 +179,10 @@ def log_weights(f: Energy, q: LocalSearch, proposal: Proposal, trajectories, z) 
 def resample_rows(
     keys: Key[Array, " n"],
     log_w: Float[Array, " n"],
-    rows: tuple[Any, ...],
+    rows: tuple[Array, ...],
     z: Array | None,
     axis: str | None,
-) -> tuple[Any, ...]:
+) -> tuple[Array, ...]:
     """Rows resampled by their weights among those of equal z, over all devices."""
     log_w = gather(log_w, axis)
     offset = gather(jax.vmap(jax.random.uniform)(keys), axis)[0]  # one number for all devices

@@ -1,9 +1,5 @@
 """Checks of settings: each gives the value in its plain Python type, or says what is wrong."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,15 +1,17 @@
 """What all learners of an energy share: the likelihood's slope, a clipped step, an average."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Float, Int
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
+
+Model = TypeVar("Model")  # a tree of arrays
 
 
 def mle_loss(
@@ -96,13 +98,15 @@ def _schedule(learning_rate: float, num_steps: int | None, flat: float) -> Any:
     return optax.join_schedules([optax.constant_schedule(learning_rate), falling], [begin])
 
 
-def apply_gradients(optimizer: optax.GradientTransformation, grads, opt_state, model):
+def apply_gradients(
+    optimizer: optax.GradientTransformation, grads: Any, opt_state: Any, model: Model
+) -> tuple[Model, Any]:
     """The model and the optimizer's state after one step."""
     updates, opt_state = optimizer.update(grads, opt_state, eqx.filter(model, eqx.is_inexact_array))
     return eqx.apply_updates(model, updates), opt_state
 
 
-def moving_average(average: PyTree, new: PyTree, decay: float, step: Int[Array, ""]) -> PyTree:
+def moving_average(average: Model, new: Model, decay: float, step: Int[Array, ""]) -> Model:
     """decay * average + (1 - decay) * new, with a shorter memory in the first steps."""
     decay_now = jnp.minimum(decay, (1 + step) / (10 + step))
     blend = lambda a, b: decay_now.astype(a.dtype) * a + (1 - decay_now).astype(a.dtype) * b

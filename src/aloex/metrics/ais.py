@@ -146,13 +146,15 @@ def log_weights(
     path = tempered(f, base, space, bs[0], z)
     slope = lambda x: f(x, z) - base.log_prob(x, z)  # df_b(x) / db
 
-    def step(state, inputs):
+    def step(
+        state: tuple[Array, Array], inputs: tuple[Array, Array, Array]
+    ) -> tuple[tuple[Array, Array], None]:
         x, log_w = state
         key, b, b_next = inputs
         log_w = log_w + (b_next - b) * slope(x)
         return (run(kernel, key, x, replace(path, b=b_next), z), log_w), None
 
-    def chain(key, x):
+    def chain(key: Key[Array, ""], x: Int[Array, " dim"]) -> Float[Array, ""]:
         # A sweep after the last change of b would not touch the weight.
         inputs = (jax.random.split(key, len(bs) - 2), bs[:-2], bs[1:-1])
         (x, log_w), _ = jax.lax.scan(step, (x, jnp.zeros((), bs.dtype)), inputs)

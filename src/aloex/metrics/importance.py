@@ -87,8 +87,10 @@ def log_z(
 
 
 @eqx.filter_jit
-def _log_z(keys, f, q, z, batch_size: int) -> LogZ:
-    def log_weight(key):
+def _log_z(
+    keys: Key[Array, " draws"], f: Energy, q: Tractable, z: Array | None, batch_size: int
+) -> LogZ:
+    def log_weight(key: Key[Array, ""]) -> Float[Array, ""]:
         x = q.sample(key, z)
         return f(x, z) - q.log_prob(x, z)
 
@@ -155,5 +157,7 @@ def nll(
 
 
 @eqx.filter_jit
-def _minus_f(x, f, z, batch_size: int) -> Float[Array, " n"]:
+def _minus_f(
+    x: Int[Array, "n dim"], f: Energy, z: Array | None, batch_size: int
+) -> Float[Array, " n"]:
     return jax.lax.map(lambda row: -f(row, z), x, batch_size=batch_size)

@@ -1,15 +1,13 @@
 """Pieces of networks that energies and samplers share."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from itertools import pairwise
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
@@ -70,7 +68,7 @@ class Dense(eqx.Module):
         return self.layers[-1].weight.shape[0]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         return self.layers[0].weight.dtype
 
 
@@ -93,7 +91,9 @@ class Features(eqx.Module):
         width = 1 if self.embedding is None else self.embedding.shape[1]
         return self.dim * width + self.cond_dim
 
-    def __call__(self, x: Int[Array, " dim"], z: Array | None, dtype: Any) -> Float[Array, " size"]:
+    def __call__(
+        self, x: Int[Array, " dim"], z: Array | None, dtype: DTypeLike
+    ) -> Float[Array, " size"]:
         check_condition(z, self.cond_dim)
         if self.embedding is None:
             features = x.astype(dtype)

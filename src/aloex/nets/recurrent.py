@@ -8,10 +8,17 @@ product over all rows and steps, instead of one for each step, which is most of 
 and nothing is transposed for the loop. `LSTM.step` takes one example, for drawing.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Key
+
+Gates = Float[Array, "time n gates"]
+Hidden = Float[Array, "time n hidden"]
+Pair = tuple[Array, Array]
 
 
 def lstm_cell(
@@ -23,7 +30,7 @@ def lstm_cell(
     return (jax.nn.sigmoid(o) * jnp.tanh(c)).astype(gates.dtype), c
 
 
-def cell_dtype(gates: Array):
+def cell_dtype(gates: Array) -> np.dtype[Any]:
     """The type of c: sums over many steps need more than bfloat16."""
     return jnp.promote_types(gates.dtype, jnp.float32)
 
@@ -71,15 +78,15 @@ class LSTM(eqx.Module):
 
 
 @jax.custom_vjp
-def recur(gates: Float[Array, "time n gates"], w_rec: Float[Array, "hidden gates"]):
+def recur(gates: Gates, w_rec: Float[Array, "hidden gates"]) -> Hidden:
     """The hidden states of an LSTM layer, from what the inputs add to the gates."""
     return _recur(gates, w_rec)[0]
 
 
-def _recur(gates, w_rec):
+def _recur(gates: Gates, w_rec: Float[Array, "hidden gates"]) -> tuple[Hidden, Gates, Hidden]:
     """The hidden states, and for the gradient the gates and c before each step."""
 
-    def step(state, g):
+    def step(state: Pair, g: Array) -> tuple[Pair, tuple[Array, Array, Array]]:
         whole = g + state[0] @ w_rec
         h, c = lstm_cell(whole, state[1])
         return (h, c), (h, whole, state[1].astype(g.dtype))
@@ -89,15 +96,19 @@ def _recur(gates, w_rec):
     return jax.lax.scan(step, start, gates)[1]
 
 
-def _recur_forward(gates, w_rec):
+def _recur_forward(
+    gates: Gates, w_rec: Float[Array, "hidden gates"]
+) -> tuple[Hidden, tuple[Array, ...]]:
     saved = _recur(gates, w_rec)
     return saved[0], (*saved, w_rec)
 
 
-def _recur_backward(saved, d_hs):
+def _recur_backward(
+    saved: tuple[Array, ...], d_hs: Hidden
+) -> tuple[Gates, Float[Array, "hidden gates"]]:
     hs, gates, cs, w_rec = saved
 
-    def step(later, now):
+    def step(later: Pair, now: tuple[Array, Array, Array]) -> tuple[Pair, Array]:
         gates, c, d_h = now
         _, pull_back = jax.vjp(lstm_cell, gates, c.astype(cell_dtype(gates)))
         d_gates, d_c = pull_back((d_h + later[0], later[1]))
@@ -133,10 +144,13 @@ class LSTMs(eqx.Module):
         return tuple(layer.start() for layer in self.layers)
 
     def step(
-        self, states: tuple[LSTMState, ...], x: Float[Array, " width"], extra=None
+        self,
+        states: tuple[LSTMState, ...],
+        x: Float[Array, " width"],
+        extra: Float[Array, " gates"] | None = None,
     ) -> tuple[LSTMState, ...]:
         """One step of all layers, of one example."""
-        after = []
+        after: list[LSTMState] = []
         for layer, state in zip(self.layers, states, strict=True):
             after.append(layer.step(state, x, extra))
             x, extra = after[-1].h, None

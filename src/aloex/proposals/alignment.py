@@ -19,10 +19,6 @@ one: deletions first never exceeds the longer of the two.
 The tables take about 6 max_length^3 numbers for a pair of sequences.
 """
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from typing import Any, NamedTuple
 
 import jax

@@ -17,10 +17,6 @@ drawn, unless the editor makes shortest paths only. No gradient goes through s_x
 to z.
 """
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from typing import Any, Protocol, runtime_checkable
 
 import equinox as eqx

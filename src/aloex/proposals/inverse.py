@@ -14,10 +14,6 @@ one backward walk, the shorter being a part of the longer, so their common edits
 The average law of the n draws is still s_x.
 """
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from typing import Any
 
 import equinox as eqx
@@ -25,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
-from scipy.special import gammaln  # pyright: ignore[reportMissingTypeStubs]
+from scipy.special import gammaln
 
 from aloex.base.errors import require
 from aloex.proposals.quantiles import sum_quantiles
@@ -110,8 +106,8 @@ class Inverse(eqx.Module):
             backwards, log_walks = jax.vmap(lambda k: self._editor_walk(k, x, z))(keys)
             log_walk = log_walks[walk, num_edits]
         # x_i is i steps from the walk's far end; after x_t comes padding, which is x again.
-        place = jnp.maximum(num_edits[:, None] - jnp.arange(self.max_edits + 1), 0)
-        states = backwards[walk[:, None], place]
+        step = jnp.maximum(num_edits[:, None] - jnp.arange(self.max_edits + 1), 0)
+        states = backwards[walk[:, None], step]
         return Trajectory(states, num_edits), jnp.asarray(np.log(probs))[num_edits] + log_walk
 
     def _stratified(self, n: int) -> np.ndarray:

@@ -1,11 +1,7 @@
 """Quantiles of sums of many independent counts, exact up to 1e-12 and in milliseconds."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 import numpy as np
-from scipy.fft import next_fast_len  # pyright: ignore[reportMissingTypeStubs]
+from scipy.fft import next_fast_len
 
 OUTSIDE = 1e-12  # probability that is not looked at, far below any risk one would ask for
 

@@ -11,13 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import PyTree
 
 from aloex.base.errors import AloexError, CheckpointError
 from aloex.base.files import make_folder, naming
 from aloex.base.weights import read_weights, write_weights
 from aloex.runs import devices
-from aloex.runs.trees import describe, fill, first_difference, from_stored, named_arrays, to_stored
+from aloex.runs.trees import (
+    Tree,
+    describe,
+    fill,
+    first_difference,
+    from_stored,
+    named_arrays,
+    to_stored,
+)
 
 NUM_KEPT = 3  # checkpoints
 MAX_BYTES = 15_000_000  # of a file, unless a single array has more
@@ -43,7 +50,7 @@ class Checkpoints:
         """The step of the newest checkpoint."""
         return max(self.steps(), default=None)
 
-    def save(self, step: int, state: PyTree) -> None:
+    def save(self, step: int, state: Any) -> None:
         """Write the arrays of `state`, then drop all but the newest few checkpoints."""
         if not devices.is_main():
             return
@@ -69,7 +76,7 @@ class Checkpoints:
             os.replace(self.folder(step), doomed)
             shutil.rmtree(doomed)
 
-    def restore(self, like: PyTree, step: int | None = None, *, whole: bool = True) -> PyTree:
+    def restore(self, like: Tree, step: int | None = None, *, whole: bool = True) -> Tree:
         """A step's state, by default the newest.
 
         Args:

@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
-from jaxtyping import PyTree
+from jaxtyping import Array, Key
 
 from aloex.base.errors import InputError, require
-from aloex.runs.trees import from_numpy, to_numpy
+from aloex.runs.trees import Tree, from_numpy, to_numpy
 
 AXIS = "batch"
 REPLICATED, SPLIT = PartitionSpec(), PartitionSpec(AXIS)
@@ -98,7 +98,7 @@ def sharded_step(learner: Any, mesh: Mesh | None) -> Callable[..., tuple[Any, An
     if mesh is None:
         return learner.step
 
-    def step(key, state, x, z=None):
+    def step(key: Key[Array, ""], state: Any, x: Any, z: Any = None) -> tuple[Any, Any]:
         arrays, static = eqx.partition((learner, state), eqx.is_array)
 
         # Without check_vma=False, grad would sum over the devices before the learner averages.
@@ -109,7 +109,7 @@ def sharded_step(learner: Any, mesh: Mesh | None) -> Callable[..., tuple[Any, An
             out_specs=REPLICATED,
             check_vma=False,
         )
-        def on_shard(keys, arrays, x, z):
+        def on_shard(keys: Key[Array, " shard"], arrays: Any, x: Any, z: Any) -> tuple[Any, Any]:
             learner, state = eqx.combine(arrays, static)
             state, info = learner.step_on_shard(keys, state, x, z, axis=AXIS)
             return eqx.filter(state, eqx.is_array), info
@@ -120,10 +120,10 @@ def sharded_step(learner: Any, mesh: Mesh | None) -> Callable[..., tuple[Any, An
     return step
 
 
-def put_on_devices(tree: PyTree, mesh: Mesh | None) -> PyTree:
+def put_on_devices(tree: Tree, mesh: Mesh | None) -> Tree:
     """A fresh copy of every array on each device of the mesh, or on the default device."""
 
-    def put(leaf):
+    def put(leaf: Array | np.ndarray) -> Array:
         data = to_numpy(jnp.asarray(leaf))
         if mesh is None:
             return from_numpy(jnp.array(data), leaf)

@@ -8,24 +8,23 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PyTree
 
 from aloex.base.errors import CheckpointError
 from aloex.base.weights import read_weights, write_weights
-from aloex.runs.trees import describe, fill, first_difference, named_arrays
+from aloex.runs.trees import Tree, describe, fill, first_difference, named_arrays
 
 
-def write(path: str | os.PathLike, tree: PyTree, settings: dict[str, Any]) -> None:
+def write(path: str | os.PathLike[str], tree: Any, settings: dict[str, Any]) -> None:
     """Write the tree's arrays, and JSON values from which `read` can tell its shape."""
     arrays = {name: np.asarray(leaf) for name, leaf in named_arrays(tree).items()}
     write_weights(Path(path), arrays, settings)
 
 
 def read(
-    path: str | os.PathLike,
-    build: Callable[[dict[str, Any]], PyTree],
+    path: str | os.PathLike[str],
+    build: Callable[[dict[str, Any]], Tree],
     rename: Callable[[str], str] = str,
-) -> tuple[PyTree, dict[str, Any]]:
+) -> tuple[Tree, dict[str, Any]]:
     """The tree and the settings; `build(settings)` makes a tree of the same shape.
 
     `rename` gives the name that an array of the file has in that tree.

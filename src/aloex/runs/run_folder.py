@@ -11,20 +11,20 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import jax
-from jaxtyping import PyTree
 
 from aloex.base.errors import CheckpointError, InputError, require
 from aloex.base.files import make_folder, naming, write_file
 from aloex.base.locks import LOCK, folder_lock
 from aloex.runs import devices
 from aloex.runs.checkpoints import Checkpoints
+from aloex.runs.trees import Tree
 
 CONFIG, ABOUT, METRICS, MODEL = "config.json", "run.json", "metrics.jsonl", "model.safetensors"
 CHECKPOINTS = "checkpoints"
@@ -47,19 +47,23 @@ class RunFolder:
         '{"step": 5, "f_loss": 0.5}\\n'
     """
 
-    def __init__(self, path: str | os.PathLike):
+    def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
         self.metrics_path = self.path / METRICS
         self.checkpoints = Checkpoints(self.path / CHECKPOINTS)
 
     @classmethod
-    def create(cls, path: str | os.PathLike, *, config: dict[str, Any], seed: int) -> "RunFolder":
+    def create(
+        cls, path: str | os.PathLike[str], *, config: dict[str, Any], seed: int
+    ) -> "RunFolder":
         """Start a run in a folder that is new, empty, or has what a killed start left."""
         run, text = cls(path), _to_json(config)
         if not run.is_new():
             raise CheckpointError(
                 f"{run.path} exists already; go on with the run in it with --resume (resume=True "
-                "in Python), throw it away with --fresh, or use another folder"
+                "in Python), throw it away (aloex learn has --fresh), or use another folder"
+                if run.has_begun()
+                else f"{run.path} exists already and holds no run; use another folder"
             )
         devices.wait_for_all("the folder is free")
         if devices.is_main():
@@ -77,8 +81,14 @@ class RunFolder:
         left -= {f".{CONFIG}.writing"}
         return left <= {CHECKPOINTS} and not self.checkpoints.steps()
 
+    def has_begun(self) -> bool:
+        """Whether there is a run here, or what is left of one."""
+        return (self.path / CONFIG).exists() or bool(self.checkpoints.steps())
+
     @classmethod
-    def open(cls, path: str | os.PathLike, *, config: dict[str, Any], seed: int) -> "RunFolder":
+    def open(
+        cls, path: str | os.PathLike[str], *, config: dict[str, Any], seed: int
+    ) -> "RunFolder":
         """Go on with the run in a folder, which must have been started with the same settings."""
         run, config = cls(path), json.loads(_to_json(config))
         before = {**run.config(), "seed": run._read(ABOUT).get("seed")}
@@ -104,9 +114,11 @@ class RunFolder:
         try:
             with naming(path, "read"):
                 if not path.exists():
+                    advice = "check the path, or use another folder"
+                    if self.has_begun():
+                        advice = "put the file back, or start anew (aloex learn has --fresh)"
                     raise CheckpointError(
-                        f"there is no run in {self.path} ({name} is missing); check the path, put "
-                        "the file back, or start anew with --fresh or in another folder"
+                        f"there is no run in {self.path} ({name} is missing); {advice}"
                     )
                 content = json.loads(path.read_text())
         except ValueError as error:
@@ -140,8 +152,8 @@ class RunFolder:
 
 @contextmanager
 def open_run(
-    folder: str | os.PathLike, resume: bool, state: PyTree, config: dict[str, Any], seed: int
-) -> Iterator[tuple[RunFolder, PyTree, int]]:
+    folder: str | os.PathLike[str], resume: bool, state: Tree, config: dict[str, Any], seed: int
+) -> Generator[tuple[RunFolder, Tree, int]]:
     """Have a folder to oneself, with its run, the state and the step to begin with.
 
     With `resume` the run in the folder is gone on with, if there is one; else it starts.
@@ -160,21 +172,23 @@ def open_run(
         )
         state = run.checkpoints.restore(state) if step else state
         run.truncate_metrics(step)
+        if step < config["num_steps"] and devices.is_main():
+            (run.path / MODEL).unlink(missing_ok=True)  # of a shorter run, and soon out of date
         yield run, state, step
 
 
-def recorded_steps(folder: str | os.PathLike) -> int | None:
+def recorded_steps(folder: str | os.PathLike[str]) -> int | None:
     """The length of the run in a folder; None if there is no run."""
     run = RunFolder(folder)
     return None if run.is_new() else run.config().get("num_steps")
 
 
-def discard_run(folder: str | os.PathLike) -> None:
+def discard_run(folder: str | os.PathLike[str]) -> None:
     """Remove the run in a folder, and its model, so that another can start; nothing else."""
     run = RunFolder(folder)
     if run.is_new():
         return
-    if not run.path.is_dir() or (not (run.path / CONFIG).exists() and not run.checkpoints.steps()):
+    if not run.has_begun():
         raise CheckpointError(f"{run.path} holds no run, so nothing was removed; use another path")
     with folder_lock(run.path), naming(run.path, "remove the run in"):
         shutil.rmtree(run.checkpoints.path, ignore_errors=True)
@@ -182,7 +196,7 @@ def discard_run(folder: str | os.PathLike) -> None:
             (run.path / name).unlink(missing_ok=True)
 
 
-def read_metrics(folder: str | os.PathLike) -> list[dict[str, Any]]:
+def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """The rows of a run's record."""
     lines = (Path(folder) / METRICS).read_text().splitlines()
     return [json.loads(line) for line in lines]

@@ -1,16 +1,17 @@
 """Trees of arrays as named NumPy arrays, and back."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PyTree
+
+Tree = TypeVar("Tree")  # of arrays, in tuples, dicts and modules
 
 
-def named_arrays(tree: PyTree) -> dict[str, Any]:
+def named_arrays(tree: Any) -> dict[str, Any]:
     """The arrays of a tree, or their shapes, by their path, such as `f.first.weight`."""
     flat, _ = jax.tree_util.tree_flatten_with_path(eqx.filter(tree, _is_slot))
     return {jax.tree_util.keystr(path, simple=True, separator="."): leaf for path, leaf in flat}
@@ -29,7 +30,7 @@ def first_difference(found: dict[str, str], wanted: dict[str, str]) -> tuple[str
     return None
 
 
-def fill(like: PyTree, read: Callable[[str, Any], Any]) -> PyTree:
+def fill(like: Tree, read: Callable[[str, Any], Any]) -> Tree:
     """`like` with `read(name, leaf)` in place of every array or shape."""
     slots, static = eqx.partition(like, _is_slot)
     leaves = [read(name, leaf) for name, leaf in named_arrays(like).items()]
@@ -64,4 +65,4 @@ def _is_slot(leaf: Any) -> bool:
 
 
 def _is_key(leaf: Any) -> bool:
-    return _is_slot(leaf) and jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return _is_slot(leaf) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)

@@ -17,6 +17,8 @@ from aloex.base.errors import require
 from aloex.nets import Dense, Features, elu, on_cpu
 from aloex.spaces import Space, require_fixed_length
 
+Layers = tuple[tuple[Array, Array], ...]  # weight [sites, n_in, n_out] and bias [sites, n_out]
+
 
 class AutoregressiveMLP(eqx.Module):
     """The paper's: prefix MLPs [i, 512, 512, 256], a shared head [256, 512, values].
@@ -91,19 +93,21 @@ class AutoregressiveMLP(eqx.Module):
         return np.concatenate([prefix, np.ones((dim, cond_dim), bool)], axis=1)
 
     def _log_probs(
-        self, layers, features: Float[Array, "rows size"], sites: slice
+        self, layers: Layers, features: Float[Array, "rows size"], sites: slice
     ) -> Float[Array, "rows sites values"]:
         """log q_i(v | prefix) of every row at each site of the slice."""
-        layers = [(weight[sites], bias[sites]) for weight, bias in layers]
+        layers = tuple((weight[sites], bias[sites]) for weight, bias in layers)
         logits = self._logits(layers, jnp.where(self._mask()[sites, None], features, 0))
         return jnp.swapaxes(jax.nn.log_softmax(logits), 0, 1)
 
-    def _layers(self) -> tuple[tuple[Array, Array], ...]:
+    def _layers(self) -> Layers:
         """(weight, bias) of all sites per layer, in the precision of the arithmetic."""
         pairs = tuple(zip(self.weights, self.biases, strict=True))
         return jax.tree.map(lambda a: a.astype(self.dtype or a.dtype), pairs)
 
-    def _logits(self, layers, h: Float[Array, "sites rows size"]) -> Array:
+    def _logits(
+        self, layers: Layers, h: Float[Array, "sites rows size"]
+    ) -> Float[Array, "sites rows values"]:
         # Axes are [site, row, feature] throughout: batched products with nothing to transpose.
         cast = lambda a: a.astype(layers[0][0].dtype)
         h = cast(h)
@@ -113,7 +117,9 @@ class AutoregressiveMLP(eqx.Module):
         h = elu(h @ cast(into.weight.T) + cast(into.bias))
         return (h @ cast(out.weight.T)).astype(self.head.dtype) + out.bias
 
-    def _features(self, x: Int[Array, "rows dim"], z: Float[Array, "rows cond"] | None):
+    def _features(
+        self, x: Int[Array, "rows dim"], z: Float[Array, "rows cond"] | None
+    ) -> Float[Array, "rows size"]:
         dtype = self.weights[0].dtype
         return jax.vmap(lambda x, z: self.features(x, z, dtype))(x, z)
 
@@ -131,10 +137,12 @@ class AutoregressiveMLP(eqx.Module):
         )
         dtype = self.weights[0].dtype
         noise = jax.random.gumbel(key, (dim, num_values), dtype)
-        place = num_values ** np.arange(ahead - 2, -1, -1)
-        maybe = np.arange(num_values ** (ahead - 1))[:, None] // place % num_values
+        stride = num_values ** np.arange(ahead - 2, -1, -1)
+        maybe = np.arange(num_values ** (ahead - 1))[:, None] // stride % num_values
 
-        def draw(x, block):
+        def draw(
+            x: Int[Array, " dim"], block: tuple[Array, Array, Array, Layers]
+        ) -> tuple[Int[Array, " dim"], None]:
             begin, mask, noise, layers = block
             xs = jnp.broadcast_to(x, (maybe.shape[0], dim))
             xs = jax.lax.dynamic_update_slice(xs, maybe.astype(x.dtype), (0, begin))
@@ -144,7 +152,7 @@ class AutoregressiveMLP(eqx.Module):
             for i in range(ahead):
                 value = jnp.argmax(logits[i, row] + noise[i]).astype(x.dtype)  # Gumbel-max
                 x = x.at[begin + i].set(value)
-                row = row + value * (place[i] if i < ahead - 1 else 0)
+                row = row + value * (stride[i] if i < ahead - 1 else 0)
             return x, None
 
         blocks = jax.tree.map(

@@ -8,6 +8,9 @@ from jaxtyping import Array, Float, Int, Key
 from aloex.nets import Dense, check_condition, lstm_cell
 from aloex.spaces import Sequences, Space, num_symbols
 
+State = tuple[Float[Array, " hidden"], Float[Array, " hidden"]]  # h and c of the LSTM
+Carry = tuple[State, Int[Array, ""]]  # and the symbol before
+
 
 class AutoregressiveRNN(eqx.Module):
     """q0(x | z) = prod_i q(x_i | x_{<i}, z), the prefix read by one LSTM, z fed at each step.
@@ -53,12 +56,14 @@ class AutoregressiveRNN(eqx.Module):
         self.w_rec, self.bias = draw(keys[1], 4 * hidden, hidden), draw(keys[2], 4 * hidden)
         self.head = Dense((hidden, head_hidden, num_symbols(space)), key=key_head)
 
-    def _start(self):
+    def _start(self) -> Carry:
         nothing_yet = jnp.asarray(num_symbols(self.space), jnp.int32)
         zeros = jnp.zeros(self.w_rec.shape[1], self.w_rec.dtype)
         return (zeros, zeros), nothing_yet
 
-    def _advance(self, state, previous, z):
+    def _advance(
+        self, state: State, previous: Int[Array, ""], z: Array | None
+    ) -> tuple[State, Float[Array, " symbols"]]:
         """The LSTM's next state and the log probabilities of the next symbol."""
         inputs = jax.nn.one_hot(previous, num_symbols(self.space) + 1, dtype=state[0].dtype)
         if z is not None:
@@ -74,8 +79,8 @@ class AutoregressiveRNN(eqx.Module):
     def sample(self, key: Key[Array, ""], z: Array | None = None) -> Int[Array, " dim"]:
         check_condition(z, self.cond_dim)
 
-        def draw(carry, key):
-            state, log_probs = self._advance(carry[0], carry[1], z)
+        def draw(carry: Carry, key: Key[Array, ""]) -> tuple[Carry, Int[Array, ""]]:
+            state, log_probs = self._advance(*carry, z)
             symbol = jax.random.categorical(key, log_probs).astype(jnp.int32)
             return (state, symbol), symbol
 
@@ -84,8 +89,8 @@ class AutoregressiveRNN(eqx.Module):
     def log_prob(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, ""]:
         check_condition(z, self.cond_dim)
 
-        def read(carry, symbol):
-            state, log_probs = self._advance(carry[0], carry[1], z)
+        def read(carry: Carry, symbol: Int[Array, ""]) -> tuple[Carry, Float[Array, ""]]:
+            state, log_probs = self._advance(*carry, z)
             return (state, symbol), log_probs[symbol]
 
         return jnp.sum(jax.lax.scan(read, self._start(), x.astype(jnp.int32))[1])

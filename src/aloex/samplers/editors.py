@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.nets import Dense, Features
@@ -99,10 +99,12 @@ class PositionValue(eqx.Module):
         self.position = Dense((size, *hidden, space.dim), key=key_position)
         self.value = Dense((size + space.dim, *hidden, space.num_values), key=key_value)
 
-    def _inputs(self, x, z) -> Float[Array, " size"]:
+    def _inputs(self, x: Int[Array, " dim"], z: Array | None) -> Float[Array, " size"]:
         return self.features(x, z, self.position.dtype)
 
-    def _value_logits(self, inputs, x, site) -> Float[Array, " values"]:
+    def _value_logits(
+        self, inputs: Float[Array, " size"], x: Int[Array, " dim"], site: Int[Array, ""]
+    ) -> Float[Array, " values"]:
         here = jax.nn.one_hot(site, x.shape[0], dtype=inputs.dtype)
         logits = self.value(jnp.concatenate([inputs, here]))
         return jnp.where(jnp.arange(logits.shape[0]) == x[site], -jnp.inf, logits)
@@ -132,5 +134,5 @@ class PositionValue(eqx.Module):
         return jnp.where(_one_site(x, x_next), log_position + log_value, -jnp.inf)
 
 
-def _one_site(x: Int[Array, " dim"], x_next: Int[Array, " dim"]):
+def _one_site(x: Int[Array, " dim"], x_next: Int[Array, " dim"]) -> Bool[Array, ""]:
     return jnp.sum(x != x_next) == 1

@@ -19,6 +19,8 @@ from aloex.nets import on_cpu
 from aloex.samplers.base import Editor, ScoresVariants, StopPolicy, Tractable
 from aloex.trajectory import BufferSizes, Trajectory, first_with_same_ending, pack, unpack
 
+Carry = tuple[Array, Array, Array, Array]  # of a loop over edits
+
 
 class LocalSearch(eqx.Module):
     """q (Eq. traj_q): q0, editor and stop policy joined; with max_edits = 0 it is q0 alone.
@@ -61,11 +63,11 @@ class LocalSearch(eqx.Module):
         if self.max_edits == 0:
             return Trajectory(states, jnp.zeros((), jnp.int32))
 
-        def goes_on(carry):
+        def goes_on(carry: Carry) -> Bool[Array, ""]:
             num_edits, stopped, _, _ = carry
             return ~stopped & (num_edits < self.max_edits)
 
-        def edit(carry):
+        def edit(carry: Carry) -> Carry:
             num_edits, _, x, states = carry
             edited, stopped = self.edit(key_search, x, num_edits, z)
             x = jnp.where(stopped, x, edited)
@@ -77,7 +79,13 @@ class LocalSearch(eqx.Module):
         num_edits, _, _, states = jax.lax.while_loop(goes_on, edit, begin)
         return Trajectory(states, num_edits)
 
-    def edit(self, key, x, num_edits, z) -> tuple[Int[Array, " dim"], Bool[Array, ""]]:
+    def edit(
+        self,
+        key: Key[Array, ""],
+        x: Int[Array, " dim"],
+        num_edits: Int[Array, ""],
+        z: Array | None,
+    ) -> tuple[Int[Array, " dim"], Bool[Array, ""]]:
         """A draw of q_A, and whether q_stop ends the search before it, after `num_edits` edits."""
         editor, stop = self.edits()
         key_stop, key_edit = jax.random.split(jax.random.fold_in(key, num_edits))
@@ -119,7 +127,7 @@ def sample_ends(
     if q.max_edits == 0:
         return x, num_edits
 
-    def edit(size, carry):
+    def edit(size: int, carry: Carry) -> Carry:
         """One more edit of the first `size` searches in `order`."""
         x, num_edits, running, order = carry
         at = order[:size]
@@ -181,15 +189,21 @@ def score(
     return jnp.where(fits, log_q, -jnp.inf), fits
 
 
-def _score_edits(q: LocalSearch, trajectories: Trajectory, first, z, sizes: BufferSizes):
+def _score_edits(
+    q: LocalSearch,
+    trajectories: Trajectory,
+    first: Int[Array, "targets n steps"],
+    z: Array | None,
+    sizes: BufferSizes,
+) -> tuple[Float[Array, "targets n"], Bool[Array, "targets n"]]:
     """For every trajectory the sum over its edits of log (1 - q_stop) + log q_A."""
     num_targets, n, max_edits = *trajectories.num_edits.shape, q.max_edits
     # Edit m (counted from the end, 1..t) is the same in all trajectories that end alike there.
     first = first[:, :, 1:]
     rows = pack(first == jnp.arange(n)[:, None], sizes.edits)
     target, j, m = jnp.unravel_index(rows.entry, (num_targets, n, max_edits))
-    place = trajectories.num_edits[target, j] - m - 1
-    before, after = trajectories.x[target, j, place], trajectories.x[target, j, place + 1]
+    step = trajectories.num_edits[target, j] - m - 1
+    before, after = trajectories.x[target, j, step], trajectories.x[target, j, step + 1]
     z_rows = None if z is None else z[target]
     editor, stop = q.edits()
     log_go = log_sigmoid(-jax.vmap(stop)(before, z_rows))
@@ -202,7 +216,14 @@ def _score_edits(q: LocalSearch, trajectories: Trajectory, first, z, sizes: Buff
     return shared(scored, 0).sum(axis=2), shared(rows.fits, True).all(axis=2)
 
 
-def _score_starts(q: LocalSearch, x, trajectories: Trajectory, first, z, sizes: BufferSizes):
+def _score_starts(
+    q: LocalSearch,
+    x: Int[Array, "targets dim"],
+    trajectories: Trajectory,
+    first: Int[Array, "targets n steps"],
+    z: Array | None,
+    sizes: BufferSizes,
+) -> tuple[Float[Array, "targets n"], Bool[Array, "targets n"]]:
     """For every trajectory log q0(x_0)."""
     num_targets, n = trajectories.num_edits.shape
     t = trajectories.num_edits

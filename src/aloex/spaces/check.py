@@ -30,6 +30,7 @@ def check_table(data: Any, name: str) -> np.ndarray:
     data = np.asarray(data)
     require(data.ndim == 2, f"{name} must be a table [examples, sites], got shape {data.shape}")
     require(data.shape[0] > 0, f"{name} is empty: there must be at least one example")
+    require(data.shape[1] > 0, f"{name} has no sites: its shape is {data.shape}")
     if data.dtype != bool and not np.issubdtype(data.dtype, np.integer):
         raise InputError(
             f"{name} must hold integers, got {data.dtype}; use {name}.astype(int) if that is meant"

@@ -1,9 +1,5 @@
 """Categories with a number of values of its own for each site, as in the columns of a table."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 import math
 from dataclasses import dataclass
 

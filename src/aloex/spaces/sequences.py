@@ -1,9 +1,5 @@
 """Token sequences of varying length, and what the rest must know of their padding."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from dataclasses import dataclass
 
 import jax
@@ -94,8 +90,8 @@ class Sequences:
         """The row of x in `enumerate()`."""
         n = self.length(x)
         first = jnp.asarray(np.cumsum([0, *self._counts()])[:-1])[n]
-        place = jnp.where(x != self.pad, n - 1 - jnp.arange(self.max_length), 0)
-        return first + jnp.sum(jnp.where(x != self.pad, x * self.num_values**place, 0))
+        power = jnp.where(x != self.pad, n - 1 - jnp.arange(self.max_length), 0)
+        return first + jnp.sum(jnp.where(x != self.pad, x * self.num_values**power, 0))
 
     def check(self, data: np.ndarray, name: str = "data") -> np.ndarray:
         """`data` as an int32 array [n, max_length] padded at the end, or an `InputError`."""

@@ -1,9 +1,5 @@
 """Spaces of a fixed number of sites: bits, and categories of the same number of values."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from dataclasses import dataclass
 
 import jax

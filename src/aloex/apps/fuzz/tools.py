@@ -36,7 +36,7 @@ class ToolOutput:
 
 
 def run_tool(
-    command: Sequence[str | os.PathLike],
+    command: Sequence[str | os.PathLike[str]],
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,

@@ -148,7 +148,7 @@ def _on_circle(angle: Float[Array, ""]) -> Float[Array, "2"]:
     return jnp.stack([jnp.cos(angle), jnp.sin(angle)])
 
 
-_DRAW: dict[str, Callable] = {
+_DRAW: dict[str, Callable[[Key[Array, ""]], Float[Array, "2"]]] = {
     "2spirals": _two_spirals,
     "8gaussians": _eight_gaussians,
     "circles": _circles,

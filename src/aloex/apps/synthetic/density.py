@@ -5,6 +5,7 @@ the nodes of a quadrature rule. The pinwheel and the checkerboard have formulas 
 """
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -121,7 +122,9 @@ def _pinwheel_density(points: np.ndarray) -> np.ndarray:
     return (features / (1 + across * np.exp(along) / 4)).sum(axis=1) / (5 * 2**2)
 
 
-def _rising_root(g, target: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _rising_root(
+    g: Callable[[np.ndarray], np.ndarray], target: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
     """x in [low, high] with g(x) = target, by bisection; g rises."""
     for _ in range(45):
         middle = (low + high) / 2

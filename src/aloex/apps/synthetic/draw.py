@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 
 from aloex.apps.synthetic import density as data_density
 from aloex.apps.synthetic.data import BITS, DataSet
-from aloex.apps.synthetic.evaluate import FromQ, log_z_by_importance
+from aloex.apps.synthetic.evaluate import log_z_by_importance
 from aloex.trajectory import Trajectory
 
 # The salt, and no date: an SVG file is the same each time it is written.
@@ -153,11 +153,6 @@ def top(name: str) -> float:
     return float(np.quantile(p[p > 0.01 * p.max()], 0.98))
 
 
-def drawn_points(q: Any, name: str, n: int = 4000, seed: int = 0) -> np.ndarray:
-    """Points that q draws."""
-    return np.asarray(DataSet(name).decode(drawn(FromQ(q), jax.random.key(seed), n)))
-
-
 @cache
 def data_points(name: str, n: int = 4000, seed: int = 0) -> np.ndarray:
     """Points of the data set, as the models see them: middles of cells."""
@@ -188,17 +183,6 @@ def longest(found: Trajectory) -> Trajectory:
 
 def _part(found: Trajectory, chosen: Any) -> Trajectory:
     return Trajectory(found.x[chosen], found.num_edits[chosen])
-
-
-@eqx.filter_jit
-def continued(q: Any, key: Any, x: Any, num_edits: int) -> Any:
-    """States [num_edits + 1, 32]: what the editor would do from x on if nothing stopped it."""
-
-    def edit(x, key):
-        edited = q.editor.sample(key, x, None)
-        return edited, edited
-
-    return jnp.concatenate([x[None], jax.lax.scan(edit, x, jax.random.split(key, num_edits))[1]])
 
 
 @eqx.filter_jit

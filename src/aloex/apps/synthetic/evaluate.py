@@ -9,6 +9,7 @@ draws are draws of p_f itself.
 """
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,13 +17,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt
+from jaxtyping import Array, Float, Int, Key, UInt
 
 from aloex import exact
 from aloex.apps.synthetic.data import DataSet, pack, unpack
 from aloex.apps.synthetic.density import FLOOR, density
 from aloex.apps.synthetic.methods import SPACE
 from aloex.apps.synthetic.trained import Trained
+from aloex.cursor import Energy
 from aloex.importance_weights import systematic
 from aloex.kernels import Gibbs, run
 from aloex.metrics import Estimate, LogZ, ais, exp_hamming, linear_hamming, repeated
@@ -201,7 +203,7 @@ class FromData(eqx.Module):
 
     name: str = eqx.field(static=True)
 
-    def __call__(self, key, n: int) -> Int[Array, "n dim"]:
+    def __call__(self, key: Key[Array, ""], n: int) -> Int[Array, "n dim"]:
         return DataSet(self.name).sample(key, n)
 
 
@@ -210,8 +212,8 @@ class FromQ(eqx.Module):
 
     q: Any
 
-    def __call__(self, key, n: int) -> Int[Array, "n dim"]:
-        def draw(key):
+    def __call__(self, key: Key[Array, ""], n: int) -> Int[Array, "n dim"]:
+        def draw(key: Key[Array, ""]) -> Int[Array, " dim"]:
             x = self.q.sample(key)
             return getattr(x, "last", x)  # of a local search, where it ends
 
@@ -223,7 +225,7 @@ class FromRandom(eqx.Module):
 
     f: Any
 
-    def __call__(self, key, n: int) -> Int[Array, "n dim"]:
+    def __call__(self, key: Key[Array, ""], n: int) -> Int[Array, "n dim"]:
         key_start, key_sweeps = jax.random.split(key)
         x = jax.vmap(SPACE.sample)(jax.random.split(key_start, n))
         return _sweep(key_sweeps, self.f, x)
@@ -236,27 +238,29 @@ class Converged(eqx.Module):
     x: UInt[Array, " n"]
     log_w: Float[Array, " n"]
 
-    def __call__(self, key, n: int) -> Int[Array, "n dim"]:
+    def __call__(self, key: Key[Array, ""], n: int) -> Int[Array, "n dim"]:
         key_choice, key_sweeps = jax.random.split(key)
         chosen = systematic(jax.random.uniform(key_choice), self.log_w, n)
         return _sweep(key_sweeps, self.f, unpack(self.x[chosen]))
 
 
-def _sweep(key, f, x: Int[Array, "n dim"], num_sweeps: int = 20) -> Int[Array, "n dim"]:
+def _sweep(
+    key: Key[Array, ""], f: Energy, x: Int[Array, "n dim"], num_sweeps: int = 20
+) -> Int[Array, "n dim"]:
     kernel = Gibbs(SPACE, num_sweeps=num_sweeps)
     return jax.vmap(lambda key, x: run(kernel, key, x, f))(jax.random.split(key, x.shape[0]), x)
 
 
 @eqx.filter_jit
-def _map(f, x: UInt[Array, " n"]) -> Float[Array, " n"]:
+def _map(f: Callable[[Array], Array], x: UInt[Array, " n"]) -> Float[Array, " n"]:
     """f of packed states, in the arithmetic in which `streamed_log_z` sums over all of them."""
     with jax.default_matmul_precision("tensorfloat32"):
         return jax.lax.map(lambda packed: f(unpack(packed)), x, batch_size=2**14)
 
 
 @eqx.filter_jit
-def _log_q(q, x: UInt[Array, " n"]) -> Float[Array, " n"]:
-    """log q of packed states; of a VAE a lower bound, tight to some 0.01 nats."""
+def _log_q(q: Any, x: UInt[Array, " n"]) -> Float[Array, " n"]:
+    """log q of packed states; of a VAE a lower bound (IWAE)."""
     if not hasattr(q, "elbo"):
         return jax.lax.map(lambda packed: q.log_prob(unpack(packed)), x, batch_size=512)
     keys = jax.random.split(jax.random.key(2**31 + 6), x.shape[0])

@@ -180,7 +180,8 @@ def build_learner(settings: Settings) -> Any:
             return MaximumLikelihood(optimizer_q=aloe.optimizer_q, **common)
         case "vae":
             return MaximumLikelihood(objective=VAE.elbo, optimizer_q=aloe.optimizer_q, **common)
-    return aloe
+        case _:
+            return aloe
 
 
 def init(settings: Settings, key: Key[Array, ""]) -> Any:
@@ -210,7 +211,8 @@ def build_networks(settings: Settings, key: Key[Array, ""]) -> tuple[Any, Any]:
         case "vae":
             hidden = settings.config.q_hidden
             return None, VAE(SPACE, latent_dim=settings.latent_dim, hidden=hidden, key=key)
-    return f, q
+        case _:
+            return f, q
 
 
 def learned(state: Any) -> tuple[Any, Any]:

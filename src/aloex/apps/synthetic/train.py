@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Int, Key
 
 from aloex.apps.synthetic import methods
 from aloex.apps.synthetic.data import DATA_SETS, DataSet
 from aloex.apps.synthetic.methods import Settings
-from aloex.apps.synthetic.trained import About, Trained
+from aloex.apps.synthetic.trained import About, Trained, load
 from aloex.base.errors import require
 from aloex.learning import Batched, fit
 from aloex.learning.batched import stack, unstack
@@ -48,6 +49,8 @@ def train(
         )
     paths = [folder / problem.file for problem in problems]
     if all(path.exists() for path in paths):
+        for path in paths:
+            _require_same(path, settings)
         return paths
     state = fit(
         **start(settings, problems),
@@ -71,6 +74,18 @@ def train(
     return paths
 
 
+def _require_same(path: Path, settings: Settings) -> None:
+    """A model that is there already must be the one that is asked for."""
+    before, now = dataclasses.asdict(load(path).settings), dataclasses.asdict(settings)
+    before, now = {**before.pop("config"), **before}, {**now.pop("config"), **now}
+    for name in now:
+        require(
+            before[name] == now[name],
+            f"{path} was trained with {name}={before[name]!r}, not {now[name]!r}: give another "
+            "--out, or remove that folder",
+        )
+
+
 def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
     """What `fit` is to train, and on what: arguments for it."""
     learner = methods.build_learner(settings)
@@ -80,7 +95,7 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
     groups = [np.flatnonzero(np.array(names) == name) for name in dict.fromkeys(names)]
     back = np.argsort(np.concatenate(groups))
 
-    def stream(key, n):
+    def stream(key: Key[Array, ""], n: int) -> Int[Array, "problems n dim"]:
         """Batches of all problems; those of the same data set are drawn at once."""
         keys = jax.vmap(lambda i: jax.random.fold_in(key, i))(ids)
         draw = lambda group: jax.vmap(lambda k: DataSet(names[group[0]]).sample(k, n))(keys[group])
@@ -96,6 +111,6 @@ def start(settings: Settings, problems: list[Problem]) -> dict[str, Any]:
     }
 
 
-def metrics(folder: Path) -> list[dict]:
+def metrics(folder: Path) -> list[dict[str, Any]]:
     """The record of a run: a row now and then, with a number for each problem."""
     return read_metrics(folder / "run")

@@ -32,17 +32,17 @@ class Trained(eqx.Module):
     f: Any
     q: Any
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         settings = {"settings": self.settings, "about": self.about}
         settings = {name: dataclasses.asdict(part) for name, part in settings.items()}
         model_file.write(path, {"f": self.f, "q": self.q}, {"study": "synthetic", **settings})
 
 
-def load(path: str | os.PathLike) -> Trained:
+def load(path: str | os.PathLike[str]) -> Trained:
     """The model that `Trained.save` wrote."""
     unpack = lambda saved: (Settings.from_dict(saved["settings"]), About(**saved["about"]))
 
-    def build(saved):
+    def build(saved: dict[str, Any]) -> dict[str, Any]:
         f, q = build_networks(unpack(saved)[0], jax.random.key(0))
         return {"f": f, "q": q}
 

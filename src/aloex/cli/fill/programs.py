@@ -1,12 +1,14 @@
 """`aloex programs`: make tasks, train the networks that write programs, and the energy."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from aloex.base.errors import require
+from aloex.base.extras import require_extra
+from aloex.cli.choices import Choice, help_with_choices
+from aloex.cli.options import MAX_SEED, Resume
 
 app = typer.Typer(
     help="Train what writes and ranks the programs of `aloex fill`.",
@@ -21,18 +23,18 @@ train = typer.Typer(
 app.add_typer(train, name="train")
 
 
-class Size(StrEnum):
+class Size(Choice):
     """Of a network."""
 
-    full = "full"
-    tiny = "tiny"
+    FULL = "full", "the size that was measured"
+    TINY = "tiny", "for a try on a CPU"
 
 
-class Q0Kind(StrEnum):
+class Q0Kind(Choice):
     """Which q0 to train."""
 
-    paper = "paper"
-    best = "best"
+    PAPER = "paper", "LSTMs"
+    BEST = "best", "attention, guided by running programs"
 
 
 # Parameters are named as those of the functions that they go to, so that all are passed at once.
@@ -42,12 +44,9 @@ Steps = Annotated[
 ]
 Batch = Annotated[int, typer.Option("--batch", help="Tasks for a step.")]
 Rate = Annotated[float, typer.Option(help="The largest learning rate.")]
-SizeOption = Annotated[
-    Size, typer.Option(help="full: the size that was measured; tiny: for a try on a CPU.")
-]
-Seed = Annotated[int, typer.Option(help="Of the tasks and the first weights.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")]
-Seconds = Annotated[float | None, typer.Option(help="Save and stop after so many seconds.")]
+SizeOption = Annotated[Size, typer.Option(help=help_with_choices("Of the network.", Size))]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Of the tasks and first weights.")]
+Seconds = Annotated[float | None, typer.Option(min=0, help="Save and stop after so many seconds.")]
 Threads = Annotated[int, typer.Option("--threads", help="Threads that make tasks.")]
 Every = Annotated[int, typer.Option(help="Steps between checkpoints.")]
 
@@ -55,11 +54,16 @@ Every = Annotated[int, typer.Option(help="Steps between checkpoints.")]
 @app.command()
 def tasks(
     out: Annotated[Path, typer.Option(help="Where to write them; it should end in .tsv.xz.")],
-    number: Annotated[int, typer.Option("--number", "-n", help="How many tasks.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Each seed has its own endless set of tasks.")] = 100,
-    first: Annotated[int, typer.Option(help="The number of the first task in that set.")] = 0,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many tasks.")] = 10_000,
+    seed: Annotated[
+        int, typer.Option(min=0, max=MAX_SEED, help="Each seed has its own endless set of tasks.")
+    ] = 100,
+    first: Annotated[
+        int, typer.Option(min=0, max=2**62, help="The number of the first task in that set.")
+    ] = 0,
 ) -> None:
     """Make tasks: programs with ten examples each."""
+    require_extra("networks")
     from aloex.apps.fill.tasks import generate, require_free, save
 
     require_free(seed)
@@ -71,12 +75,12 @@ def tasks(
 def train_q0(
     folder: Out,
     model: Annotated[
-        Q0Kind, typer.Option(help="paper: LSTMs; best: attention, guided by running programs.")
-    ] = Q0Kind.best,
+        Q0Kind, typer.Option(help=help_with_choices("Which q0.", Q0Kind))
+    ] = Q0Kind.BEST,
     num_steps: Steps = 20_000,
     batch_size: Batch = 4096,
     learning_rate: Rate = 1e-3,
-    size: SizeOption = Size.full,
+    size: SizeOption = Size.FULL,
     seed: Seed = 100,
     fewer: Annotated[
         float, typer.Option(help="Share of the tasks shown with 1 to 3 public pairs.")
@@ -90,7 +94,8 @@ def train_q0(
     checkpoint_every: Every = 2000,
 ) -> None:
     """Train a q0, a network that writes a program for some examples, on fresh tasks."""
-    options = {**locals(), "model": model.value, "size": size.value}
+    options: dict[str, Any] = {**locals(), "model": model.value, "size": size.value}
+    _check(learning_rate)
     from aloex.apps.fill.networks import train_q0  # JAX loads slowly
 
     train_q0(**options)
@@ -109,7 +114,7 @@ def train_editor(
     num_trajectories: Annotated[
         int, typer.Option("--trajectories", help="Trajectories for a task.")
     ] = 1,
-    size: SizeOption = Size.full,
+    size: SizeOption = Size.FULL,
     seed: Seed = 200,
     resume: Resume = False,
     seconds: Seconds = None,
@@ -117,7 +122,8 @@ def train_editor(
     checkpoint_every: Every = 2000,
 ) -> None:
     """Train the editor of a q0, by shortest edits from its draws to the right programs."""
-    options = {**locals(), "size": size.value}
+    options: dict[str, Any] = {**locals(), "size": size.value}
+    _check(learning_rate)
     from aloex.apps.fill.networks import train_editor  # JAX loads slowly
 
     train_editor(**options)
@@ -138,14 +144,22 @@ def train_energy(
     seconds: Seconds = None,
     jobs: Annotated[int, typer.Option(help="Processes that draw negatives.")] = 1,
 ) -> None:
-    """Learn to rank the programs that fit some examples; a CPU will do, in about 20 minutes."""
+    """Learn to rank the programs that fit some examples; a CPU will do."""
     options = {**locals()}
     numbers = {"--steps": num_steps, "--batch": batch_size, "--negatives": num_neg, "--jobs": jobs}
     for name, number in numbers.items():
         require(number >= 1, f"{name} must be at least 1, got {number}")
+    _check(learning_rate)
     from aloex.apps.fill.energy import train_energy  # JAX loads slowly
 
     _say_where(train_energy(**options), folder)
+
+
+def _check(learning_rate: float) -> None:
+    """What all training needs; this comes first, before JAX is loaded."""
+    require_extra("networks")
+    good = 0 < learning_rate < float("inf")
+    require(good, f"--learning-rate must be positive, got {learning_rate}")
 
 
 def _say_where(model: Path | None, folder: Path) -> None:

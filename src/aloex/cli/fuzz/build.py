@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,7 +37,12 @@ def build(
     """Build a target: a built-in one, a folder with a target.toml, or a harness and sources."""
     from aloex.apps.fuzz.target import TargetRecipe, build_target
 
-    parts = {"sources": sources, "include": include, "flags": flag, "libraries": library}
+    parts: dict[str, Any] = {
+        "sources": sources,
+        "include": include,
+        "flags": flag,
+        "libraries": library,
+    }
     if target is not None:
         is_alone = not any([harness, seeds, *parts.values()])
         require(is_alone, "give either a target or --harness and --sources, not both")

@@ -9,6 +9,7 @@ import typer
 from aloex.base.errors import require
 from aloex.cli.choices import help_with_choices
 from aloex.cli.fuzz.choices import LearnMethod
+from aloex.cli.options import Resume, Seed
 
 
 def learn(
@@ -17,12 +18,12 @@ def learn(
     method: Annotated[
         LearnMethod, typer.Option(help=help_with_choices("How it is learned.", LearnMethod))
     ] = LearnMethod.MASKED,
-    steps: Annotated[int | None, typer.Option(help="Training steps.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Examples per step.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Training steps.")] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Examples per step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Of Adam.")] = None,
     held_out: Annotated[float, typer.Option(help="Fraction of the files held out.")] = 0.1,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the run.")] = False,
+    seed: Seed = 0,
+    resume: Resume = False,
 ) -> None:
     """Learn which bytes occur where in a corpus, for aloex fuzz run --model.
 

@@ -28,8 +28,9 @@ def replay(
     from aloex.apps.fuzz.target import Target
 
     paths, endings = files_in(files), Counter()
-    limits = {"workers": workers, "timeout": timeout, "memory_mb": memory}
-    with Executor(Target.load(target), **limits) as executor:
+    with Executor(
+        Target.load(target), workers=workers, timeout=timeout, memory_mb=memory
+    ) as executor:
         if not quiet:
             print("ending          edges    new  input")
         for start in range(0, len(paths), SHOWN_AT_ONCE):

@@ -8,7 +8,7 @@ import typer
 
 from aloex.cli.choices import help_with_choices
 from aloex.cli.fuzz.choices import MutatorName, RepairName
-from aloex.cli.options import listed, whole_or_share
+from aloex.cli.options import Seed, listed, whole_or_share
 
 MUTATOR = help_with_choices("How mutants are made.", MutatorName)
 VISIBLE = (
@@ -39,7 +39,7 @@ def run(
     seconds: Annotated[float | None, typer.Option(help="Seconds to run.")] = None,
     seeds: Annotated[Path | None, typer.Option(help="Inputs; default: the target's own.")] = None,
     out: Annotated[Path | None, typer.Option(help="Default: runs/<target>-<mutator>.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all randomness.")] = 0,
+    seed: Seed = 0,
     grow: Annotated[bool, typer.Option(help="Mutants start from what was found, too.")] = True,
     batch: Annotated[int | None, typer.Option(help=BATCH)] = None,
     timeout: Annotated[float, typer.Option(help="Seconds that an input may take.")] = 1.0,
@@ -81,9 +81,9 @@ def run(
     )
     end = run_campaign(settings, write_report)
     tell(end.numbers, end.out)
-    if not end.is_done:
+    if end.signal is not None:
         print("stopped; repeat the command to resume", file=sys.stderr)
-        raise typer.Exit(130)
+        raise typer.Exit(128 + end.signal)
 
 
 def tell(numbers: dict[str, Any], out: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import PyTree
+from jax.typing import ArrayLike
 
 from aloex.base.errors import require
 
@@ -63,7 +63,7 @@ class Feed:
     def __exit__(self, *_) -> None:
         self.pool.shutdown(wait=True, cancel_futures=True)
 
-    def take(self, step: int, state: PyTree = None) -> tuple[Any, Any]:
+    def take(self, step: int, state: Any = None) -> tuple[Any, Any]:
         """x and z of a step; steps are asked for in order."""
         began = time.monotonic()
         if self.source.needs_state:
@@ -99,7 +99,7 @@ def batches_of_table(
     return HostBatches(make)
 
 
-def step_keys(seed: Any, step: Any) -> tuple[jax.Array, jax.Array]:
+def step_keys(seed: ArrayLike, step: ArrayLike) -> tuple[jax.Array, jax.Array]:
     """The keys of a step: one for its batch, one for the learner."""
     key_batch, key_step = jax.random.split(jax.random.fold_in(jax.random.key(seed), step))
     return key_batch, key_step

@@ -1,9 +1,5 @@
 """Tables of mixed columns as integers: the values of each column are numbered from 0."""
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +9,7 @@ import numpy as np
 from aloex.base.errors import InputError, require
 
 if TYPE_CHECKING:
-    from pandas import DataFrame  # pyright: ignore[reportMissingTypeStubs]
+    from pandas import DataFrame
 
 Value = bool | int | float | str | None  # None is a missing value
 MAX_DIFFERENT = 1000  # values of a column; a sweep of Gibbs tries all of them
@@ -84,7 +80,7 @@ class Columns:
 
     def decode(self, x: Any) -> "DataFrame":
         """Integers [n, columns] as a DataFrame; a number that a column does not have is missing."""
-        import pandas as pd  # pyright: ignore[reportMissingTypeStubs]
+        import pandas as pd
 
         x = np.asarray(x)
         require(
@@ -125,10 +121,10 @@ def _different(name: str, items: list[Any]) -> tuple[Value, ...]:
 
 
 def _codes(name: str, values: tuple[Value, ...], items: list[Any]) -> list[int]:
-    place = {_key(value): i for i, value in enumerate(values)}
-    new = [v for v in items if _key(v) not in place]
+    code_of = {_key(value): i for i, value in enumerate(values)}
+    new = [v for v in items if _key(v) not in code_of]
     require(not new, f"column {name!r} has the value {(new or [None])[0]!r}, which is new to it")
-    return [place[_key(v)] for v in items]
+    return [code_of[_key(v)] for v in items]
 
 
 def _key(value: Any) -> tuple[int, Any]:

@@ -5,11 +5,8 @@ A table in memory stays a table, and a memory-mapped one stays on the disk. A fu
 step takes.
 """
 
-# JAX and NumPy are typed in part, so what they return is not known to pyright.
-# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownVariableType=false, reportUnknownLambdaType=false
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from os import PathLike
 from typing import Any, NamedTuple
 
 import jax
@@ -66,9 +63,7 @@ def read(x: Any, z: Any = None) -> Source:
     """The source for what the user gave as x and z."""
     if callable(x):
         require(z is None, "a stream gives z with its batches, as tuples (x, z): leave out z")
-        drawn = jax.eval_shape(lambda key: x(key, 2), jax.random.key(0))
-        x_shape, z_shape = drawn if isinstance(drawn, tuple) else (drawn, None)
-        return Source(x, None, _dim(x_shape.shape), _cond_dim(z_shape), None)
+        return Source(x, None, *_shape_of_stream(x), None)
     if isinstance(x, Iterator):
         require(z is None, "a stream gives z with its batches, as tuples (x, z): leave out z")
         batches = IteratorBatches(x)
@@ -78,13 +73,42 @@ def read(x: Any, z: Any = None) -> Source:
         columns = Columns.of(x)
         x = columns.encode(x)
     z = None if z is None else conditions(z)
-    if isinstance(x, np.memmap):
-        check_table(x, "x")
-        num_values = max(_num_values(rows) for rows in pieces(x))
-    else:
-        x = np.asarray(x)
-        num_values = columns.num_values if columns else _num_values(x)
-    return Source(x, z, x.shape[1] if x.ndim == 2 else 1, _cond_dim(z), num_values, columns)
+    x = x if isinstance(x, np.memmap) else _table(x)
+    check_table(x, "x")
+    num_values = columns.num_values if columns else max(_num_values(rows) for rows in pieces(x))
+    return Source(x, z, x.shape[1], _cond_dim(z), num_values, columns)
+
+
+def _table(x: Any) -> np.ndarray:
+    """Whatever NumPy makes an array of, or an `InputError` that says what it was."""
+    require(
+        x is not None and not isinstance(x, str | bytes | PathLike),
+        f"x must be a table [examples, sites], got {x!r}; read a file first, for instance with "
+        "np.load",
+    )
+    try:
+        return np.asarray(x)
+    except ValueError:
+        raise InputError("x must be a table [examples, sites], but its rows differ") from None
+
+
+def _shape_of_stream(draw: Callable[..., Any]) -> tuple[int, int]:
+    """Sites and conditions of a stream's batches, after a look at one of 2 and one of 3 rows."""
+    for n in (2, 3):
+        drawn: Any = jax.eval_shape(lambda key, n=n: draw(key, n), jax.random.key(0))
+        parts: tuple[Any, ...] = drawn if isinstance(drawn, tuple) else (drawn,)
+        for name, part in zip("xz", parts, strict=False):
+            require(
+                len(getattr(part, "shape", ())) == 2 and part.shape[0] == n,
+                f"a stream asked for {n} rows must give {name} as an array of shape ({n}, ...), "
+                f"got {part}",
+            )
+        dtype = parts[0].dtype
+        require(
+            any(np.issubdtype(dtype, kind) for kind in (np.integer, np.bool_)),
+            f"a stream must give x as integers, got {dtype}; use x.astype(int)",
+        )
+    return parts[0].shape[1], parts[1].shape[1] if len(parts) > 1 else 0
 
 
 def conditions(z: Any) -> np.ndarray:
@@ -111,7 +135,7 @@ class IteratorBatches:
     def __init__(self, batches: Iterator[Batch]):
         self.batches = batches
         self.x, self.z = self._next()
-        self.dim, self.cond_dim = _dim(self.x.shape), _cond_dim(self.z)
+        self.dim, self.cond_dim = self.x.shape[1], _cond_dim(self.z)
 
     def of_size(self, n: int, space: Space) -> HostBatches:
         """What `fit` takes; one thread asks, so that batches stay in order."""
@@ -126,6 +150,12 @@ class IteratorBatches:
         """The next n rows."""
         while len(self.x) < n:
             x, z = self._next()
+            found, first = (x.shape[1], _cond_dim(z)), (self.dim, self.cond_dim)
+            require(
+                found == first,
+                "all batches must have as many columns of x and of z as the first, which had "
+                f"{first[0]} and {first[1]}; got {found[0]} and {found[1]}",
+            )
             self.x = np.concatenate([self.x, x])
             self.z = None if z is None or self.z is None else np.concatenate([self.z, z])
         x, z = self.x[:n], None if self.z is None else self.z[:n]
@@ -141,12 +171,12 @@ class IteratorBatches:
                 "by itertools.cycle, or take fewer steps"
             ) from None
         x, z = batch if isinstance(batch, tuple) else (batch, None)
-        return check_table(x, "x"), None if z is None else conditions(z)
-
-
-def _dim(shape: tuple[int, ...]) -> int:
-    require(len(shape) == 2, f"x must be a table [examples, sites], got shape {shape}")
-    return shape[1]
+        x, z = check_table(_table(x), "x"), None if z is None else conditions(z)
+        if z is not None and len(z) != len(x):
+            raise InputError(
+                f"x and z of a batch must have as many rows, got shapes {x.shape} and {z.shape}"
+            )
+        return x, z
 
 
 def _cond_dim(z: Any) -> int:

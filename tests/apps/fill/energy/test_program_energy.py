@@ -4,18 +4,20 @@ import jax
 import numpy as np
 import pytest
 
-from aloex.apps.fill.energy import contrast, learn, net
-from aloex.apps.fill.energy.features import NUM_KINDS, kind, kinds
+from aloex.apps.fill.energy import contrast, features, learn, net
+from aloex.apps.fill.energy.features import NUM_KINDS, Context, kind, kinds
 from aloex.apps.fill.energy.learned import Learned
-from aloex.apps.fill.language import canonical
+from aloex.apps.fill.language import canonical, in_words
 from aloex.apps.fill.language.run import Outputs
+from aloex.apps.fill.language.syntax import MAX_K, ConstPos, ConstTok, RegexTok
 from aloex.apps.fill.space.k_best import best
 from aloex.apps.fill.space.sample import Sampler
-from aloex.apps.fill.space.version_space import VersionSpace
+from aloex.apps.fill.space.version_space import PLAIN_REGEXES, VersionSpace
+from aloex.apps.fill.tasks import generate
 from aloex.base.errors import AloexError, CheckpointError
 from aloex.base.weights import write_weights
 from stats import assert_mean_matches
-from studies.synth.frozen import frozen, generate
+from studies.synth.frozen import frozen
 
 WEIGHTS = net.init(3)
 TASK = frozen("validation")[6]  # has many programs
@@ -79,6 +81,59 @@ def test_the_slope_is_that_of_the_likelihood():
     assert np.allclose(each[:, ~varied].mean(axis=0), exact[~varied], atol=1e-3)
     # Differences of step h are off by h^2 / 6 times a third derivative, here below 1e-4.
     assert_mean_matches(each[:, varied] - exact[varied], np.zeros(int(varied.sum())))
+
+
+def test_features_by_hand():
+    """Of two inputs the first has one number and the second two; both have two spaces."""
+    context = Context(VersionSpace([("ab 12 c", "12"), ("x 3 4", "3")]))
+    log_prob, count, slack = context.generator_log_prob, features.COUNT, features.SLACK
+    expected = {
+        ConstPos(-2): {features.TYPE: 1, features.GAP + MAX_K - 2: 1},
+        RegexTok("Digits", -1, "End"): {
+            features.TYPE + 1: 1, features.REGEX + PLAIN_REGEXES.index("Digits"): 1,
+            count: 1, count + MAX_K: 1, count + MAX_K + 1: 1,
+            slack: 1, features.MEAN_SLACK: 0.5 / 4,
+            features.GENERATOR_LOG_PROB: log_prob[RegexTok],
+        },
+        ConstTok(" ", 1, "Start"): {
+            features.TYPE + 2: 1, count: 1, slack + 1: 1, features.MEAN_SLACK: 1 / 4,
+            features.GENERATOR_LOG_PROB: log_prob[ConstTok],
+        },
+    }  # fmt: skip
+    rows = np.zeros((3, features.NUM_POSITION), np.float32)
+    for row, values in zip(rows, expected.values(), strict=True):
+        row[list(values)] = list(values.values())
+    of_task = [*log_prob.values(), (10 - 2) / 10, 2 / 4, 6 / 20]
+    np.testing.assert_allclose(context.task[:-1], of_task, rtol=1e-6)
+    rows[:, -features.NUM_GLOBAL :] = context.task
+    np.testing.assert_allclose(context.positions(list(expected)), rows, rtol=1e-6)
+
+
+GOLDEN = [  # examples, further inputs; what the best program does, and energies of the best three
+    (
+        [("Ada King", "King"), ("Al Bo", "Bo")],
+        ["Mary Ann Lee"],
+        "everything from the start of the last word or number on",
+        [-6.961, -7.034, -7.074],
+    ),
+    ([("ab-12", "12"), ("7-cd", "7")], [], "the last number", [-10.613, -11.025, -11.054]),
+]
+
+
+@pytest.mark.parametrize("examples, inputs, words, energies", GOLDEN)
+def test_rankings_of_the_trained_energy(examples, inputs, words, energies):
+    space = VersionSpace(examples)
+    found = best(space, 3, Learned(space, inputs))
+    assert in_words(found[0][1]) == words
+    np.testing.assert_allclose([value for value, _ in found], energies, atol=1e-3)
+
+
+def test_before_training_each_part_costs_3():
+    """So the shorter of two programs is the better one."""
+    without = {name: w * ("bias" in name) for name, w in net.init(0).items()}
+    space = VersionSpace(TASK.public)
+    score = Learned(space, (), without)
+    assert {*score.known.values(), *score.pairs(space.pairs), score.constant("@")} == {-3.0}
 
 
 def test_kinds_of_pairs_and_of_programs_are_the_same():

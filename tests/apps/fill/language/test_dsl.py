@@ -3,6 +3,7 @@
 import contextlib
 import re
 
+import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,9 +25,9 @@ from aloex.apps.fill.language import (
     tokenize,
 )
 from aloex.apps.fill.language.canonical import faults
-from aloex.apps.fill.language.mask import ALLOWED, NEXT, START, STATES, next_words, state_after
+from aloex.apps.fill.language.mask import ALLOWED, NEXT, START, STATES
 from aloex.base.errors import InputError
-from programs import programs, texts
+from programs import next_words, programs, state_after, texts
 
 
 @given(programs(chars=st.characters()))
@@ -59,6 +60,23 @@ def test_the_vocabulary_has_27_tokens():
 def test_a_constant_without_token_is_told():
     with pytest.raises(InputError, match="'/' has no token"):
         tokenize((ConstStr("/"),))
+
+
+BAD_PARTS = {
+    "k must be from -4 to 4, got 5": lambda: ConstPos(5),
+    "k must be from -4 to 4, got -5": lambda: RegexTok("Digits", -5, "End"),
+    "a constant is one character, got 'ab'": lambda: ConstStr("ab"),
+    "a constant is one character, got ''": lambda: ConstTok("", 1, "Start"),
+    "there is no regex 'Vowels'": lambda: RegexTok("Vowels", 1, "Start"),
+    "a match has a Start and an End, got 'Middle'": lambda: ConstTok("-", 1, "Middle"),
+}
+
+
+@pytest.mark.parametrize("message", BAD_PARTS)
+def test_bad_parts_are_told(message, monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # it would speak first
+    with pytest.raises(InputError, match=message):
+        BAD_PARTS[message]()
 
 
 BAD_TEXTS = {

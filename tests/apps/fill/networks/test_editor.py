@@ -298,5 +298,5 @@ def test_a_step_of_training_with_several_trajectories(pair):
     grads, info = compiled(eqx.filter_grad(loss, has_aux=True))(editor, batch)
     assert all(np.isfinite(a).all() for a in jax.tree.leaves(grads))
     assert all(np.any(a != 0) for a in jax.tree.leaves(grads))
-    assert 1 <= info.ess <= 3
-    assert 0 <= info.num_edits <= 10 and np.isfinite(info.loss)
+    assert 1.1 < info.effective_sample_size < 2.9  # neither equal nor all on one: 2.4 was seen
+    assert 1 < info.num_edits < 9 and np.isfinite(info.loss)  # 3.8 were seen

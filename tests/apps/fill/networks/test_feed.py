@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given
 
 from aloex.apps.fill.language import canonical, detokenize, run, tokenize
-from aloex.apps.fill.language.mask import state_after
 from aloex.apps.fill.networks.programs import codes, host
 from aloex.apps.fill.networks.train.feed import BUCKETS, Batcher
 from aloex.apps.fill.tasks.tasks import generate
 from aloex.base.errors import InputError
 from aloex.learning import HostBatches
-from programs import programs
+from programs import programs, state_after
 
 TEXTS = ("a,B-c 12", "Ab,,3--aB(", "xyz", "A1 b2-c3.d4 e5")
 

@@ -100,5 +100,9 @@ def test_no_number_of_a_tuned_score_can_change_unnoticed(score, field):
 def test_all_that_counts_for_fewest_is_the_number_of_expressions():
     program = parse(
         'ConstStr("x") | ConstStr("@") | SubStr(ConstPos(2), RegexTok(Digits, -3, End))'
+        ' | SubStr(ConstTok("-", 1, Start), ConstTok("-", 2, End))'
     )
-    assert [of_program(FEWEST, program[:n]) for n in (1, 2, 3)] == [-20.0, -40.0, -60.0]
+    scores = [of_program(FEWEST, program[:n]) for n in (1, 2, 3, 4)]
+    assert scores == [-20.0, -40.0, -60.0, -80.0]
+    found = best(table_space(EXAMPLES["dash to stop or back"]), 1000, FEWEST)
+    assert {(score, len(program)) for score, program in found} == {(-20.0, 1)}

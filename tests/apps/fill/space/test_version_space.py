@@ -126,6 +126,7 @@ def test_best_is_the_top_of_the_enumeration(examples, whole):
         assert math.isclose(value, of_program(score, program))
         assert all(run(program, x) == y for x, y in examples)
     assert len({program for _, program in found}) == 50
+    assert best(space_of(examples), score=score) == found[:10]
 
 
 SMALL = [("ab", "ab")]  # its programs have one or two expressions

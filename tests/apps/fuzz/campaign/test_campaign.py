@@ -182,8 +182,9 @@ def wait_for_lines(path: Path, num_lines: int) -> None:
         time.sleep(0.01)
 
 
-def test_killed_and_interrupted_from_outside(stairs, tmp_path):
-    """kill -9, then ctrl-C, then to the end: the same as in one go."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_killed_and_interrupted_from_outside(stairs, tmp_path, number):
+    """kill -9, then ctrl-C or kill, then to the end: the same as in one go."""
     folder, out, once = tmp_path / "seeds", tmp_path / "out", tmp_path / "once"
     folder.mkdir()
     endless = command(stairs, out, folder)
@@ -197,9 +198,9 @@ def test_killed_and_interrupted_from_outside(stairs, tmp_path):
         heeding, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         wait_for_lines(out / "journal.jsonl", before.count(b"\n") + 3)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         said, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert "stopped; repeat the command to resume" in errors
     assert "report.html" in said
     assert (out / "journal.jsonl").read_bytes().startswith(before[: before.rfind(b"\n") + 1])
@@ -243,7 +244,9 @@ def test_a_full_disk_loses_nothing(stairs, whole, tmp_path, monkeypatch):
 
     monkeypatch.setattr(journal.os, "write", full)
     with open_in(tmp_path, stairs) as campaign:
-        with pytest.raises(AloexError, match=r"No space left on device.*then repeat the command"):
+        with pytest.raises(
+            AloexError, match=r"No space left on device; free some.*then resumes the campaign"
+        ):
             campaign.run(num_inputs=NUM_INPUTS)
         assert 1 < len(told_in(tmp_path)) < 8
         monkeypatch.undo()
@@ -290,6 +293,9 @@ def test_damage_is_told(stairs, whole, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(AloexError, match=r"cannot write to .*: (Not a directory|File exists)"):
         open_in(tmp_path / "file", stairs)
+    with pytest.raises(InputError, match=r"holds other files \(file, out\) and no campaign"):
+        open_in(tmp_path, stairs)
+    assert not (tmp_path / "corpus").exists()
 
 
 def test_large_seeds_are_mutated_in_parts(stairs, whole, tmp_path, monkeypatch):
@@ -302,14 +308,16 @@ def test_large_seeds_are_mutated_in_parts(stairs, whole, tmp_path, monkeypatch):
 
 def test_an_interrupt_drops_the_batch(stairs, whole, tmp_path):
     def interrupt(record):
-        if record.num_run in (500, 1500):
-            os.kill(os.getpid(), signal.SIGINT)
+        if record.num_run in signals:
+            os.kill(os.getpid(), signals[record.num_run])
 
+    signals, stopped_by = {500: signal.SIGINT, 1500: signal.SIGTERM}, []
     for _ in range(3):
         with open_in(tmp_path, stairs) as campaign:
             is_done = campaign.run(num_inputs=NUM_INPUTS, on_batch=interrupt)
             assert is_done == (campaign.record.num_run == NUM_INPUTS)
-    assert is_done
+            stopped_by.append(campaign.signal)
+    assert is_done and stopped_by == [signal.SIGINT, signal.SIGTERM, None]
     assert_same(tmp_path, whole)
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.execute import Executor
-from aloex.apps.fuzz.inputs import corpus_of, hash_of
+from aloex.apps.fuzz.inputs import ExitStatus, Outcomes, corpus_of, hash_of
 from aloex.apps.fuzz.model import ModelSettings
 from aloex.apps.fuzz.model.byte_predictor import BytePredictor
 from aloex.apps.fuzz.model.learn import quality
@@ -64,12 +64,12 @@ def test_numbers_as_text():
 
 
 def test_an_arm_is_drawn_as_likely_as_it_is_to_be_best():
-    """Null hypothesis: the better of two Beta draws, but for the share that explores."""
+    """Null hypothesis: the better of two Beta draws, but for a tenth, which explores."""
     bandit = Bandit(2)
     bandit.won[:], bandit.tried[:] = (2, 0), (3, 1)
     first, second = beta(1 + 2, 1 + 1), beta(1 + 0, 1 + 1)
     ahead = quad(lambda x: first.pdf(x) * second.cdf(x), 0, 1)[0]
-    share = (1 - adaptive.EXPLORE) * ahead + adaptive.EXPLORE / 2
+    share = 0.9 * ahead + 0.1 / 2
     rng = np.random.default_rng(0)
     drawn = [bandit.choose(rng) for _ in range(20_000)]
     assert_draws_match(np.bincount(drawn, minlength=2), np.array([share, 1 - share]))
@@ -93,6 +93,23 @@ def test_starts_are_drawn_by_their_rarity():
     counts = np.bincount(mutator.mutate(SEEDS, 0, 5000).origin, minlength=4)
     probs = np.array([1.25**2, 0.75**2, 0, 0])
     assert_draws_match(counts, probs / probs.sum())
+
+
+def test_starts_are_uniform_if_no_seed_has_an_edge():
+    mutator = Adaptive(edits=(1,), keep=5)
+    mutator.learn({"hits": pack(np.zeros(0)), "edges": [pack(np.zeros(0))] * len(SEEDS)})
+    counts = np.bincount(mutator.mutate(SEEDS, 0, 1000).origin, minlength=4)
+    assert_draws_match(counts, np.array([0.5, 0.5, 0, 0]))
+
+
+def test_inputs_that_fail_make_no_edge_less_rare():
+    """Both inputs have edges 0 and 2; the second crashed."""
+    status = np.array([ExitStatus.OK, ExitStatus.CRASH], np.uint8)
+    count, first, features = np.full(2, 2), np.array([0, 2, 4]), np.array([0, 16, 0, 16], np.uint32)
+    edges = count.astype(np.uint32)
+    is_new = np.array([True, True, False, False])
+    outcomes = Outcomes(status, edges, count, count, first, features, is_new, [])
+    assert unpack(Adaptive().observe(outcomes, [0], None)["hits"]).tolist() == [1, 0, 1]
 
 
 def test_a_mutant_is_a_function_of_what_is_known_and_its_number():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from aloex.apps.fuzz.model import ModelSettings
 from aloex.apps.fuzz.model.byte_predictor import BytePredictor
@@ -76,6 +77,19 @@ def test_equal_numbers_change_alike_or_one_alone():
         ways.add(len({position for position, _ in written}))
     assert {1, 2, 4} <= ways  # numbers by themselves
     assert max(ways) >= 8  # all that are like it
+
+
+def test_up_to_three_numbers_change():
+    """Null hypothesis: 1, 2 or 3, each as likely; `new_number` is asked once for each."""
+    asked, rng = [], np.random.default_rng(0)
+    positions = Positions(np.array([0]), np.ones(1))
+    for _ in range(600):
+        made = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(numbers, "new_number", lambda old, rng, made=made: made.append(1) or old)
+            change_numbers(np.arange(8, dtype=np.uint8), positions, 0, rng)
+        asked.append(len(made))
+    assert_draws_match(np.bincount(asked, minlength=5), np.array([0, 1, 1, 1, 0]) / 3)
 
 
 def test_mutants_are_told_by_their_edits_whatever_the_batches():

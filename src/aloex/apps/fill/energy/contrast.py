@@ -16,6 +16,7 @@ from aloex.apps.fill.language import ConstStr, Program, canonical
 from aloex.apps.fill.language.run import Outputs
 from aloex.apps.fill.space.sample import Sampler
 from aloex.apps.fill.space.version_space import VersionSpace
+from aloex.apps.fill.tasks.processes import Map
 from aloex.apps.fill.tasks.tasks import NUM_PUBLIC, Task
 
 MAX_POSITIONS = 297  # of the paper's language
@@ -94,7 +95,11 @@ class _Parts:
 
 
 def stacked(
-    each_of, weights: net.Weights, tasks: list[Task], seed: tuple[int, ...], num_neg: int
+    each_of: Map,
+    weights: net.Weights,
+    tasks: list[Task],
+    seed: tuple[int, ...],
+    num_neg: int,
 ) -> Contrast:
     """Of a batch; each task has random numbers of its own, whoever draws them."""
     one = partial(_one, weights, seed, num_neg)
@@ -102,6 +107,8 @@ def stacked(
     return Contrast(*(np.stack(column) for column in zip(*found, strict=True)))
 
 
-def _one(weights: net.Weights, seed: tuple[int, ...], num_neg: int, numbered) -> Contrast:
+def _one(
+    weights: net.Weights, seed: tuple[int, ...], num_neg: int, numbered: tuple[int, Task]
+) -> Contrast:
     number, task = numbered
     return contrast(weights, task, np.random.default_rng([*seed, number]), num_neg)

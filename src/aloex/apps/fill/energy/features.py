@@ -6,6 +6,7 @@ the generator of tasks draws a ConstTok and a RegexTok for these inputs (`space.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -87,8 +88,8 @@ def kinds(pairs: Pairs) -> np.ndarray:
     return kind(pairs.crossed, pairs.shortest)
 
 
-def kind(crossed, shortest):
-    """The same from its parts."""
+def kind(crossed: Any, shortest: Any) -> Any:
+    """The same from its parts, numbers or arrays."""
     return MAX_LENGTH * crossed + np.minimum(shortest, MAX_LENGTH) - 1
 
 

@@ -29,7 +29,7 @@ FIRST_SEED, SEEDS = 1_000_000, 1_000_000  # of tasks, far from those of the froz
 DECAY = 0.99
 
 
-class State(NamedTuple):
+class EnergyState(NamedTuple):
     """What training changes."""
 
     weights: Any
@@ -38,7 +38,7 @@ class State(NamedTuple):
     step: Any
 
 
-class Info(NamedTuple):
+class EnergyInfo(NamedTuple):
     """Of one step."""
 
     nll: Any  # -log p_f(program) in the version space
@@ -58,14 +58,17 @@ class EnergyLearner(NamedTuple):
 
     optimizer: optax.GradientTransformation
 
-    def init(self, weights: net.Weights) -> State:
-        return State(weights, weights, self.optimizer.init(weights), jnp.zeros((), jnp.int32))
+    def init(self, weights: net.Weights) -> EnergyState:
+        return EnergyState(weights, weights, self.optimizer.init(weights), jnp.zeros((), jnp.int32))
 
-    def step(self, key: Any, state: State, x: Contrast, z: None = None) -> tuple[State, Info]:
+    def step(
+        self, key: Any, state: EnergyState, x: Contrast, z: None = None
+    ) -> tuple[EnergyState, EnergyInfo]:
         loss, grads = jax.value_and_grad(slope)(state.weights, x)
         weights, moments = apply_gradients(self.optimizer, grads, state.optimizer, state.weights)
         average = moving_average(state.average, weights, DECAY, state.step)
-        return State(weights, average, moments, state.step + 1), Info(jnp.mean(x.nll), loss)
+        info = EnergyInfo(jnp.mean(x.nll), loss)
+        return EnergyState(weights, average, moments, state.step + 1), info
 
 
 def train(
@@ -91,7 +94,7 @@ def train(
     learner = EnergyLearner(clipped_adam(learning_rate, num_steps=num_steps))
     with processes(jobs) as each_of:
 
-        def make(step: int, state: State) -> Contrast:
+        def make(step: int, state: EnergyState) -> Contrast:
             """The contrasts of new tasks, whose negatives come from the weights of the moment."""
             tasks = generate(batch_size, seed=FIRST_SEED + seed, first=step * batch_size).tasks()
             weights = jax.tree.map(np.asarray, state.weights)

@@ -23,7 +23,7 @@ ANCHORS = {"Begin": ConstPos(0), "Finish": ConstPos(-1)}
 RANK = {name: rank for rank, name in enumerate((*REGEXES, *CONSTANTS))}
 
 
-def order(pos: Pos) -> tuple:
+def order(pos: Pos) -> tuple[int, ...]:
     """Sorts positions roughly from left to right: from the start, by count, from the end."""
     if isinstance(pos, ConstPos):
         return (0 if pos.k >= 0 else 3, pos.k)

@@ -6,8 +6,6 @@ eos only pad may follow. In clean mode k = 0 and the regexes ^ and $ are left ou
 positions of a SubStr are in order is beyond a small automaton.
 """
 
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 
 from aloex.apps.fill.language.canonical import ANCHORS
@@ -51,18 +49,3 @@ TRANSITIONS = _transitions()
 STATES = tuple(dict.fromkeys(state for state, _ in TRANSITIONS))
 START = STATES.index("expr")
 NEXT, ALLOWED = _tables()
-
-
-def state_after(tokens: Iterable[int], state: int = START) -> int | None:
-    """The state after some tokens, or None where one of them is not allowed."""
-    for token in tokens:
-        if not ALLOWED["paper"][state, token]:
-            return None
-        state = int(NEXT[state, token])
-    return state
-
-
-def next_words(tokens: Sequence[int], mode: str = "paper") -> list[str]:
-    """The words that may follow, for people; models index `ALLOWED` themselves."""
-    state = state_after(tokens)
-    return [] if state is None else [VOCABULARY[i] for i in np.flatnonzero(ALLOWED[mode][state])]

@@ -58,7 +58,8 @@ def _piece(expr: Expr) -> str:
             return f"everything up to {_place(p2)}"
         case _, ConstPos(-1):
             return f"everything from {_place(p1)} on"
-    return f"the text between {_place(p1)} and {_place(p2)}"
+        case _:
+            return f"the text between {_place(p1)} and {_place(p2)}"
 
 
 def _place(pos: Pos) -> str:

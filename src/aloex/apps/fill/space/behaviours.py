@@ -210,13 +210,17 @@ class _Kept(NamedTuple):
     nodes: list[Node]  # that the edges come from
 
 
+# Along an edge: weights, texts, rows at its node, options, the node.
+_Step = tuple[np.ndarray, Texts, np.ndarray, np.ndarray, Node]
+
+
 def _forwards(
     space: VersionSpace, options: _Options, rest: dict[Node, float], num_inputs: int, max_kept: int
 ) -> dict[Node, _Kept]:
     """What is kept at each node, from the start on."""
     one, nothing = np.ones((1, num_inputs), np.uint64), np.zeros(1, int)
     start = (np.ones(1), Texts(np.zeros_like(one), one), nothing, nothing, space.start)
-    arriving: dict[Node, list[tuple]] = {space.start: [start]}
+    arriving: dict[Node, list[_Step]] = {space.start: [start]}
     kept: dict[Node, _Kept] = {}
     totals, least = options.totals(), NEGLIGIBLE * rest[space.start]
     for node in (*reversed(space.backwards()), space.end):
@@ -237,7 +241,7 @@ def _forwards(
     return kept
 
 
-def _gathered(steps: list[tuple], max_kept: int) -> _Kept:
+def _gathered(steps: list[_Step], max_kept: int) -> _Kept:
     """What arrives at a node, the same texts as one, the most probable ones only."""
     weights, texts, before, option, nodes = zip(*steps, strict=True)
     source = np.repeat(np.arange(len(steps)), [len(each) for each in weights])

@@ -37,7 +37,14 @@ def best(
     ]
 
 
-def _value(edge, i: int, j: int, ranked: "_Ranks", rests, end: Node) -> float | None:
+def _value(
+    edge: tuple[int, Node],
+    i: int,
+    j: int,
+    ranked: "_Ranks",
+    rests: dict[Node, list[Rest]],
+    end: Node,
+) -> float | None:
     piece, then = edge
     if then == end:
         return ranked.score_of(piece, i) if j == 0 else None

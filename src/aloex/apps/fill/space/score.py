@@ -154,7 +154,7 @@ def of_program(score: Score, program: Program) -> float:
     for expr in program:
         if isinstance(expr, ConstStr):
             total += score.constant(expr.char)
-        elif isinstance(expr, SubStr):
+        else:
             total += score.substring + score.position(expr.p1) + score.position(expr.p2)
             total += score.whole * is_whole(expr)
     return total

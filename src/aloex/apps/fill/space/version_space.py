@@ -12,7 +12,7 @@ classes; so billions of programs take a few hundred pairs.
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,8 @@ class Pairs(NamedTuple):
     crossed: np.ndarray  # whether their order differs between the examples
     shortest: np.ndarray  # the fewest characters between them in an example
 
-    def __getitem__(self, index) -> "Pairs":  # pyright: ignore[reportIncompatibleMethodOverride]
+    # An index chooses rows; that of a tuple would choose a column.
+    def __getitem__(self, index: Any) -> "Pairs":  # pyright: ignore[reportIncompatibleMethodOverride]
         return Pairs(*(column[index] for column in (*self,)))
 
 
@@ -170,7 +171,7 @@ def _classes(inputs: Sequence[str], tokens: Sequence[str]) -> dict[Node, list[Po
 
     for k in range(-MAX_K, MAX_K + 1):
         put(ConstPos(k), [clean_pos(ConstPos(k), text) or 0 for text in inputs])
-    found: list[tuple[type[RegexTok] | type[ConstTok], str, list]] = [
+    found: list[tuple[type[RegexTok] | type[ConstTok], str, list[tuple[tuple[int, int], ...]]]] = [
         (RegexTok, name, [matches(name, text) for text in inputs]) for name in PLAIN_REGEXES
     ]
     for char in tokens:

@@ -12,6 +12,8 @@ no clean program does that.
 """
 
 import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -46,9 +48,13 @@ except ImportError:
     raise InputError("tasks are made by numba; install it: pip install 'aloex[networks]'") from None
 
 
-def compiled(function):
+Function = TypeVar("Function", bound=Callable[..., Any])
+Tables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # count, start, end, fewest
+
+
+def compiled(function: Function) -> Function:
     """The function itself compiled, not what a type checker wrapped around it."""
-    return njit(cache=True, inline="never", nogil=True)(inspect.unwrap(function))
+    return cast(Function, njit(cache=True, inline="never", nogil=True)(inspect.unwrap(function)))
 
 
 MAX_GROUPS, MAX_REPEATS, MAX_WORD = 5, 4, 4
@@ -72,7 +78,7 @@ CHAR_PATTERN = char_table({char: i for i, char in enumerate(CONSTANTS)}, default
 
 
 @compiled
-def _below(rng, n):
+def _below(rng: np.ndarray, n: int) -> np.int64:
     """A number from 0 to n - 1: splitmix64, its upper half scaled."""
     rng[0] += np.uint64(0x9E3779B97F4A7C15)
     z = rng[0]
@@ -83,7 +89,7 @@ def _below(rng, n):
 
 
 @compiled
-def _inputs(rng, inputs, lengths):
+def _inputs(rng: np.ndarray, inputs: np.ndarray, lengths: np.ndarray) -> None:
     """Fill the inputs of one task."""
     groups = np.empty(MAX_GROUPS, np.int64)
     delimiters = np.empty(MAX_GROUPS, np.uint8)
@@ -122,7 +128,9 @@ def _inputs(rng, inputs, lengths):
 
 
 @compiled
-def find_matches(text, length, count, start, end):
+def find_matches(
+    text: np.ndarray, length: int, count: np.ndarray, start: np.ndarray, end: np.ndarray
+) -> None:
     """All matches in one input: count[pattern], start and end[pattern, number]."""
     count[:] = 0
     before = 0
@@ -171,13 +179,13 @@ def find_matches(text, length, count, start, end):
 
 
 @compiled
-def _open(pattern, i, count, start):
+def _open(pattern: int, i: int, count: np.ndarray, start: np.ndarray) -> None:
     start[pattern, count[pattern]] = i
     count[pattern] += 1
 
 
 @compiled
-def _position(rng, fewest, words):
+def _position(rng: np.ndarray, fewest: np.ndarray, words: np.ndarray) -> int:
     """Draw a position that all examples have into `words`; returns the number of tokens."""
     if _below(rng, 2) == 0:
         words[0], words[1] = T_CONSTPOS, ZERO + _below(rng, 9) - 4
@@ -200,7 +208,9 @@ def _position(rng, fewest, words):
 
 
 @compiled
-def _gap(words, e, length, count, start, end):
+def _gap(
+    words: np.ndarray, e: int, length: int, count: np.ndarray, start: np.ndarray, end: np.ndarray
+) -> int:
     """The gap of example e that a position means."""
     if words[0] == T_CONSTPOS:
         k = words[1] - ZERO
@@ -216,7 +226,15 @@ def _gap(words, e, length, count, start, end):
 
 
 @compiled
-def _program(rng, inputs, lengths, tables, outputs, written, tokens):
+def _program(
+    rng: np.ndarray,
+    inputs: np.ndarray,
+    lengths: np.ndarray,
+    tables: Tables,
+    outputs: np.ndarray,
+    written: np.ndarray,
+    tokens: np.ndarray,
+) -> bool:
     """Draw a program and write its outputs; False where one gets too long."""
     low, high = np.empty(NUM_EXAMPLES, np.int64), np.empty(NUM_EXAMPLES, np.int64)
     written[:] = 0
@@ -248,7 +266,14 @@ def _program(rng, inputs, lengths, tables, outputs, written, tokens):
 
 
 @compiled
-def _substring(rng, lengths, tables, words, low, high):
+def _substring(
+    rng: np.ndarray,
+    lengths: np.ndarray,
+    tables: Tables,
+    words: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+) -> int:
     """Draw two positions with something between them in all examples; returns the tokens."""
     count, start, end, fewest = tables
     while True:
@@ -267,7 +292,9 @@ def _substring(rng, lengths, tables, words, low, high):
 
 
 @compiled
-def fill_tasks(seed, first, inputs, outputs, tokens):
+def fill_tasks(
+    seed: int, first: int, inputs: np.ndarray, outputs: np.ndarray, tokens: np.ndarray
+) -> None:
     """Fill arrays of zeros [tasks, examples, characters], [tasks, tokens], from task `first` on."""
     rng = np.empty(1, np.uint64)
     lengths, written = np.empty(NUM_EXAMPLES, np.int64), np.empty(NUM_EXAMPLES, np.int64)

@@ -10,7 +10,7 @@ import lzma
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from aloex.apps.fill.language import Program, detokenize, parse, show
 from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
 from aloex.apps.fill.language.tokens import MAX_EXPR_TOKENS
 from aloex.base.errors import CheckpointError, InputError, require
+from aloex.base.files import make_folder, write_file
 
 NUM_EXAMPLES, NUM_PUBLIC = 10, 4  # of a task
 MAX_INPUT, MAX_OUTPUT = 20, 50  # characters
@@ -61,7 +62,8 @@ class Arrays(NamedTuple):
     outputs: np.ndarray  # uint8 [tasks, 10, 50]
     tokens: np.ndarray  # int8 [tasks, 120]
 
-    def __getitem__(self, index) -> "Arrays":  # pyright: ignore[reportIncompatibleMethodOverride]
+    # An index chooses tasks; that of a tuple would choose an array.
+    def __getitem__(self, index: Any) -> "Arrays":  # pyright: ignore[reportIncompatibleMethodOverride]
         return Arrays(self.inputs[index], self.outputs[index], self.tokens[index])
 
     def tasks(self) -> list[Task]:
@@ -97,8 +99,8 @@ def _text(codes: np.ndarray) -> str:
 
 def save(path: Path, tasks: Iterable[Task]) -> None:
     """Write tasks to a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(lzma.compress(pack(tasks), preset=9))
+    make_folder(path.parent)
+    write_file(path, lzma.compress(pack(tasks), preset=9))
 
 
 def pack(tasks: Iterable[Task]) -> bytes:

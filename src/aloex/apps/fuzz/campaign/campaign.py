@@ -11,8 +11,9 @@ moment and resumes after its last complete batch: the files of a batch are writt
 line that names them.
 """
 
+import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -28,7 +29,8 @@ from aloex.apps.fuzz.inputs import ExitStatus, Failure, Outcomes, fingerprint, h
 from aloex.apps.fuzz.mutate import AdaptiveMutator, Mutants, Mutator
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, CheckpointError, InputError, require
-from aloex.base.files import write_file
+from aloex.base.files import explain_os_error, write_file
+from aloex.base.locks import LOCK
 from aloex.base.signals import StopSignals
 
 BATCH = 4000  # mutants
@@ -68,8 +70,10 @@ class Campaign:
         memory_mb: int = 2048,
     ):
         require(batch >= 1, f"a batch must have at least one mutant, got {batch}")
+        _require_own_folder(out)
         self.target, self.mutator, self.seeds, self.out = target, mutator, list(seeds), out
         self.grow, self.batch = grow, batch
+        self.signal: int | None = None  # that stopped the last `run`
         self.settings = {
             "target": target.name,
             "library": hash_of(target.library.read_bytes()),
@@ -111,9 +115,9 @@ class Campaign:
         """Run until the campaign has so many mutants or seconds. Returns False if interrupted.
 
         Both count from the beginning of the campaign. `on_batch` is called after each batch. A
-        batch that is interrupted is run again next time.
+        batch that is interrupted is run again next time; `signal` has the number of the signal.
         """
-        record = self.record
+        record, self.signal = self.record, None
         try:
             with StopSignals(at_once=True) as signals:
                 if not record.curve:
@@ -125,12 +129,13 @@ class Campaign:
                     with self._whole_batch():
                         self._run_mutants(num_inputs)
                     on_batch(record)
-                return not signals.received
+                self.signal = signals.number
         except KeyboardInterrupt:
-            return False
+            self.signal = self.signal or signal.SIGINT
+        return self.signal is None
 
     @contextmanager
-    def _whole_batch(self) -> Iterator[None]:
+    def _whole_batch(self) -> Generator[None]:
         """Forget what a batch covered if its line was not written."""
         seen, num_rows = self.executor.seen.copy(), self.record.num_rows
         try:
@@ -217,7 +222,12 @@ class Campaign:
                 found.append({"number": first + i, "input": hash_of(data), **origin, **new})
             failed = self._triage(first, outcomes.failures, describe)
             seconds = round(self.record.seconds + time.monotonic() - start, 4)
-            row = {"stop": stop, "seconds": seconds, "found": found, "failed": failed}
+            row: dict[str, Any] = {
+                "stop": stop,
+                "seconds": seconds,
+                "found": found,
+                "failed": failed,
+            }
             if isinstance(self.mutator, AdaptiveMutator):
                 # The pool has the seeds that did not fail, then what was found.
                 is_added = (
@@ -231,21 +241,35 @@ class Campaign:
                 self.journal.append(row)
                 self.record.add(row)
         if signals.received:
+            self.signal = signals.number
             raise KeyboardInterrupt
 
-    def _triage(self, first: int, failures: list[Failure], describe: Describe) -> list[dict]:
+    def _triage(
+        self, first: int, failures: list[Failure], describe: Describe
+    ) -> list[dict[str, Any]]:
         """Find out which bugs they are. Some inputs of each crash site are kept and triaged."""
         sites, rows = dict(self.record.crash_sites), []
         for failure in failures:
             site = crash_site(failure)
             bug, count = sites.get(site, ("", 0))
-            row = {"number": first + failure.index, "site": site, "bug": bug}
+            row: dict[str, Any] = {"number": first + failure.index, "site": site, "bug": bug}
             if count < MAX_KEPT:
                 data, origin = describe(failure.index)
                 row |= {**asdict(self.crashes.add(data, failure)), **origin}
             sites[site] = bug or row["bug"], count + 1
             rows.append(row)
         return rows
+
+
+def _require_own_folder(out: Path) -> None:
+    """A folder is new, or that of a campaign: what is in another could be written over."""
+    if out.is_dir() and not (out / "journal.jsonl").exists():
+        others = sorted({path.name for path in out.iterdir()} - {"corpus", LOCK})
+        require(
+            not others,
+            f"{out} holds other files ({', '.join(others[:3])}) and no campaign; use "
+            "another folder: --out",
+        )
 
 
 def _is_over(record: Record, num_inputs: int | None, max_seconds: float | None) -> bool:
@@ -270,13 +294,13 @@ def read_input(path: Path) -> bytes:
 
 
 @contextmanager
-def writing_to(folder: Path) -> Iterator[None]:
+def writing_to(folder: Path) -> Generator[None]:
     """Turn an error of the file system into an `AloexError` that names the folder."""
     try:
         yield
     except OSError as error:
         known = isinstance(error, AloexError)
-        reason = str(error) if known else f"cannot write to {folder}: {error.strerror}"
+        reason = str(error) if known else f"cannot write to {explain_os_error(error, folder)}"
         raise AloexError(
-            f"{reason}; then repeat the command: the campaign resumes after the last complete batch"
+            f"{reason}; the same command then resumes the campaign after its last complete batch"
         ) from None

@@ -68,13 +68,13 @@ class Journal:
         os.truncate(self._fd, whole)
         return rows
 
-    def _check(self, first: dict[str, Any], now: dict[str, Any]) -> None:
-        if "settings" not in first:
+    def _check(self, first: Any, now: dict[str, Any]) -> None:
+        if not isinstance(first, dict) or not isinstance(first.get("settings"), dict):
             raise CheckpointError(
                 f"{self.path} is not the journal of a campaign; use another folder"
             )
         before = first["settings"]
-        for key in before.keys() | now.keys():
+        for key in {**before, **now}:  # in order: a mutator's name comes before its settings
             if before.get(key) != now.get(key):
                 raise CheckpointError(
                     f"the campaign in {self.path.parent} has {key}={before.get(key)!r}, now "

@@ -52,7 +52,7 @@ class CampaignEnd:
 
     out: Path
     numbers: dict[str, Any]  # of the report
-    is_done: bool  # False: interrupted
+    signal: int | None  # that interrupted it
 
 
 def run_campaign(
@@ -87,8 +87,11 @@ def run_campaign(
     ) as campaign:
         if campaign.record.curve:
             print(f"resuming after {campaign.record.num_run} inputs", file=sys.stderr)
-        limits = {"num_inputs": settings.num_inputs, "max_seconds": settings.max_seconds}
+        limits: dict[str, Any] = {
+            "num_inputs": settings.num_inputs,
+            "max_seconds": settings.max_seconds,
+        }
         with StatusLine(**limits) as status:
-            is_done = campaign.run(**limits, on_batch=status)
+            campaign.run(**limits, on_batch=status)
         print(f"{status.line(campaign.record)}; writing the report", file=sys.stderr)
-        return CampaignEnd(campaign.out, write_report(campaign), is_done)
+        return CampaignEnd(campaign.out, write_report(campaign), campaign.signal)

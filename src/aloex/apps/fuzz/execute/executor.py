@@ -23,6 +23,8 @@ BATCH = 500  # inputs per child
 MAX_BYTES = 16 << 20  # of all inputs of a batch, unless a single one may be longer
 MAX_DEATHS = 3  # of workers that run the same batch
 
+Piece = Callable[[int, int], bytes | np.ndarray]  # the bytes of inputs start..stop - 1
+
 
 class Executor:
     """Runs inputs and remembers what they covered; use it in a `with` block.
@@ -97,9 +99,11 @@ class Executor:
         features = np.concatenate([np.empty(0, np.uint32), *(features for _, features in found)])
         return self._resolve(verdicts, features, full)
 
-    def _run_batches(self, batches, bounds, piece, full) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _run_batches(
+        self, batches: list[tuple[int, int]], bounds: np.ndarray, piece: Piece, full: bool
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         """The verdicts and the features of each batch; any worker may run it."""
-        found: list = [None] * len(batches)
+        found: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by the batch
         deaths = [0] * len(batches)
         waiting = list(range(len(batches)))[::-1]
         busy: dict[Worker, int] = {}  # which batch it runs
@@ -123,7 +127,7 @@ class Executor:
                             f"the worker of {self.target.name} was killed {MAX_DEATHS} times over "
                             f"inputs {start} to {stop - 1}; is the machine out of memory?"
                         ) from None
-        return found
+        return [found[batch] for batch in range(len(batches))]
 
     def _idle(self, busy: dict[Worker, int], num_wanted: int) -> list[Worker]:
         """Up to `num_wanted` workers that are free; workers that died are replaced."""
@@ -162,7 +166,7 @@ class Executor:
         )
 
 
-def _as_pieces(inputs: Sequence[bytes] | Inputs):
+def _as_pieces(inputs: Sequence[bytes] | Inputs) -> tuple[np.ndarray, Piece]:
     """The bounds of the inputs, and a function that returns inputs start..stop - 1 end to end."""
     if isinstance(inputs, Inputs):
         bounds, data = np.asarray(inputs.bounds, np.int64), inputs.data

@@ -71,7 +71,7 @@ class Corpus:
         return replace(self, begin=self.begin[chosen], length=self.length[chosen], names=names)
 
 
-def read_corpus(path: str | os.PathLike) -> Corpus:
+def read_corpus(path: str | os.PathLike[str]) -> Corpus:
     """Read all files below a folder, in the order of their names, or one file."""
     root = Path(path)
     require(root.exists(), f"there is no corpus {root}; check the path")

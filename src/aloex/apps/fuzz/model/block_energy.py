@@ -100,7 +100,8 @@ class SlotGibbs(eqx.Module):
     def step(self, key: Key[Array, ""], state: SlotState, f: Any) -> tuple[SlotState, None]:
         noise = jax.random.gumbel(key, (NUM_SLOTS, 256))
 
-        def update(i, x):  # Gumbel-max: a draw from the softmax
+        def update(i: Array, x: Int[Array, " slots"]) -> Int[Array, " slots"]:
+            # Gumbel-max: a draw from the softmax.
             value = jnp.argmax(f.at_slot(state._replace(x=x), i) + noise[i])
             return x.at[i].set(value.astype(x.dtype))
 

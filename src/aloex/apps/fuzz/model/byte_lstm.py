@@ -9,6 +9,8 @@ log p of the window as an energy, so that what comes after counts too:
 over the next visible bytes, SEEN of them at most: each costs 256 steps of the LSTM.
 """
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -26,6 +28,9 @@ from aloex.apps.fuzz.model.contexts import (
 from aloex.nets import Linear, lstm_cell
 
 SEEN = 8
+
+State = tuple[Float[Array, " hidden"], Float[Array, " hidden"]]  # h and c
+Carry = tuple[State, Float[Array, ""]]  # and the sum of log p
 
 
 class ByteLSTM(ByteModel):
@@ -56,15 +61,17 @@ class ByteLSTM(ByteModel):
             log_p = log_p + self._log_prob_after(state, where, x[REACH : REACH + SEEN])
         return jax.nn.log_softmax(log_p)
 
-    def start(self):
+    def start(self) -> Carry:
         """Before the first symbol."""
         zeros = jnp.zeros(self.settings.hidden)
         return (zeros, zeros), jnp.zeros(())
 
-    def reads(self, where: Float[Array, " gates"]):
+    def reads(
+        self, where: Float[Array, " gates"]
+    ) -> Callable[[Carry, Int[Array, ""]], tuple[Carry, None]]:
         """A step for `scan`: log p of the next symbol is added up, unless it is masked."""
 
-        def step(carry, symbol):
+        def step(carry: Carry, symbol: Int[Array, ""]) -> tuple[Carry, None]:
             (h, c), total = carry
             found = self._log_probs((h, c))[jnp.minimum(symbol, MASKED - 1)]
             gates = where + self.symbols[symbol] + self.recurrent(h)
@@ -73,14 +80,16 @@ class ByteLSTM(ByteModel):
 
         return step
 
-    def _log_probs(self, state) -> Float[Array, " values"]:
+    def _log_probs(self, state: State) -> Float[Array, " values"]:
         return jax.nn.log_softmax(self.last(state[0]))
 
-    def _log_prob_after(self, state, where, x: Int[Array, " seen"]) -> Float[Array, " values"]:
+    def _log_prob_after(
+        self, state: State, where: Float[Array, " gates"], x: Int[Array, " seen"]
+    ) -> Float[Array, " values"]:
         """log p of what comes after, for each value of the byte."""
         step = self.reads(where)
 
-        def one(value):
+        def one(value: Int[Array, ""]) -> Float[Array, ""]:
             here, _ = step((state, jnp.zeros(())), value)
             (_, total), _ = jax.lax.scan(step, (here[0], jnp.zeros(())), x)
             return total
@@ -89,8 +98,8 @@ class ByteLSTM(ByteModel):
 
 
 def log_prob_of_window(
-    model: ByteLSTM, key: Key[Array, ""], example: Int[Array, " example"], z=None
-):
+    model: ByteLSTM, key: Key[Array, ""], example: Int[Array, " example"], z: Array | None = None
+) -> Float[Array, ""]:
     """The objective: mean log p of the visible bytes of a window, at a random visible fraction."""
     key_fraction, key_mask = jax.random.split(key)
     context, (byte, offset, after) = example[:WINDOW], example[WINDOW:]

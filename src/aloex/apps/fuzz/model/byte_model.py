@@ -54,7 +54,7 @@ class ByteModel(eqx.Module):
         x, (byte, offset, after) = example[:WINDOW], example[WINDOW:]
         return self(mask(key, x, visible_fraction), offset, after)[byte]
 
-    def save(self, path: str | os.PathLike, **learned: float) -> None:
+    def save(self, path: str | os.PathLike[str], **learned: float) -> None:
         """Write a safetensors file, with the settings as JSON in its metadata.
 
         Args:

@@ -6,6 +6,7 @@ every file is an example, also the last one, and files may have any size.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -29,7 +30,7 @@ BATCH = 1024  # bytes that a model predicts together
 AROUND = tuple(i for i in range(-REACH, REACH + 1) if i)
 
 
-def context(data, begin, length, offset):
+def context(data: Any, begin: Any, length: Any, offset: Any) -> Any:
     """The 64 bytes around some bytes of files of `length` bytes at data[begin]; NumPy or JAX."""
     xp = data.__array_namespace__()
     begin, length, offset = (xp.asarray(a)[..., None] for a in (begin, length, offset))
@@ -39,7 +40,13 @@ def context(data, begin, length, offset):
 
 
 def fill_in_batches(
-    out: np.ndarray, ask: Callable[..., Array], data, begin, length, offset, *more
+    out: np.ndarray,
+    ask: Callable[..., Array],
+    data: UInt8[np.ndarray, " bytes"],
+    begin: Int[np.ndarray, " n"],
+    length: Int[np.ndarray, " n"],
+    offset: Int[np.ndarray, " n"],
+    *more: np.ndarray,
 ) -> None:
     """Write ask(context, offset, after, *more) of some bytes into `out`; files as in `context`.
 

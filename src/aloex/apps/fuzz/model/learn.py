@@ -20,7 +20,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Key
+from jaxtyping import Array, Float, Int, Key
 
 from aloex.apps.fuzz.inputs import Corpus
 from aloex.apps.fuzz.model import block_search, blocks, window_search, windows
@@ -92,7 +92,7 @@ def learn_model(
     method: str = "masked",
     settings: ModelSettings | None = None,
     seed: int = 0,
-    folder: str | os.PathLike | None = None,
+    folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool = True,
     **changes: Any,
@@ -156,8 +156,9 @@ def _begin(
         learner = CD(SlotGibbs(), num_kernel_steps=training.num_kernel_steps, optimizer_f=adam)
         return learner, learner.init(f), learned
     if method == "ade":
-        how = {"rate_ratio": training.rate_ratio, "num_q_steps": training.num_q_steps}
-        learner = ADE(optimizer=adam, **how)
+        learner = ADE(
+            optimizer=adam, rate_ratio=training.rate_ratio, num_q_steps=training.num_q_steps
+        )
         q0 = block_search.build_q0(training.hidden_q, key=key)
         return learner, learner.init(key, f, q0, cond_dim=blocks.COND_DIM), learned
     is_window = isinstance(model, ByteWindow)
@@ -177,12 +178,14 @@ def _begin(
     return learner, state, lambda state: learned(state.joint)
 
 
-def training_seconds(folder: str | os.PathLike) -> float:
+def training_seconds(folder: str | os.PathLike[str]) -> float:
     """The seconds that the steps of a run took, whether it was stopped or not."""
     return round(sum(row["seconds"] for row in read_metrics(folder)), 1)
 
 
-def log_prob_of_byte(model: ByteModel, key, example, z=None):
+def log_prob_of_byte(
+    model: ByteModel, key: Key[Array, ""], example: Int[Array, " example"], z: Array | None = None
+) -> Float[Array, ""]:
     """The objective: log p of a byte at a random visible fraction."""
     key_fraction, key_mask = jax.random.split(key)
     return model.log_prob(key_mask, example, jax.random.uniform(key_fraction))
@@ -202,8 +205,13 @@ def quality(
 
 
 @eqx.filter_jit
-def _mean_log_prob(model: ByteModel, examples: Examples, keys, visible_fraction):
-    def one(key):
+def _mean_log_prob(
+    model: ByteModel,
+    examples: Examples,
+    keys: Key[Array, " n"],
+    visible_fraction: Float[Array, ""],
+) -> Float[Array, ""]:
+    def one(key: Key[Array, ""]) -> Float[Array, ""]:
         key_example, key_mask = jax.random.split(key)
         return model.log_prob(key_mask, examples.draw(key_example), visible_fraction)
 

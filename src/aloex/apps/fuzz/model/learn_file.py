@@ -7,6 +7,7 @@ from typing import Any
 
 from aloex.apps.fuzz.inputs import Corpus, read_corpus
 from aloex.apps.fuzz.model.learn import learn_model, quality, training_seconds, training_settings
+from aloex.base.seeds import check_seed
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ def learn_to_file(
         held_out: the fraction of the files that are held out.
         tell: called with a note on files that were left out.
     """
+    check_seed(seed)
     training_settings(method)  # reports a wrong method before the corpus is read
     files = read_corpus(corpus)
     if files.note:

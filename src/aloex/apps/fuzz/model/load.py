@@ -35,7 +35,7 @@ def build_model(settings: ModelSettings, *, key: Key[Array, ""]) -> ByteModel:
     return KINDS[settings.method](settings, key=key)
 
 
-def load_model(path: str | os.PathLike) -> ByteModel:
+def load_model(path: str | os.PathLike[str]) -> ByteModel:
     """Read the file that `ByteModel.save` wrote."""
 
     def like(recorded: dict[str, Any]) -> ByteModel:

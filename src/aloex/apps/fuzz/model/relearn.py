@@ -24,8 +24,14 @@ def train_further(
     """The model after some further steps on these inputs."""
     adam = clipped_adam(LEARNING_RATE)
     learner = MaximumLikelihood(objective=log_prob_of_byte, optimizer_q=adam, ema_decay=0.99)
-    how = {"num_steps": num_steps, "batch_size": BATCH_SIZE, "seed": 0, "progress": False}
     try:
-        return fit(learner, learner.init(model), Examples(corpus_of(inputs)), **how).ema_q
+        return fit(
+            learner,
+            learner.init(model),
+            Examples(corpus_of(inputs)),
+            num_steps=num_steps,
+            batch_size=BATCH_SIZE,
+            progress=False,
+        ).ema_q
     except Stopped:  # by an interrupt, which ends the campaign
         raise KeyboardInterrupt from None

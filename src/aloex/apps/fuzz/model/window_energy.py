@@ -74,7 +74,12 @@ class WindowEnergy(eqx.Module):
         return f_values + jnp.where(i == centre_of(self.sites), unary, 0)
 
 
-def _hidden_layer(others, embedding, site, out) -> Float[Array, " values"]:
+def _hidden_layer(
+    others: Float[Array, " hidden"],
+    embedding: Float[Array, "values embed"],
+    site: Float[Array, "embed hidden"],
+    out: Float[Array, " hidden"],
+) -> Float[Array, " values"]:
     return elu(others + embedding @ site) @ out
 
 
@@ -118,10 +123,13 @@ class WindowGibbs(eqx.Module):
         chosen = jnp.argsort(order)[: self.num_sites]
         noise = jax.random.gumbel(key_noise, (self.num_sites, len(f.embedding)))
 
-        def update(state, site_and_noise):  # Gumbel-max: a draw from the softmax
+        def update(
+            state: WindowState, site_and_noise: tuple[Array, Array]
+        ) -> tuple[WindowState, None]:
             i, noise = site_and_noise
             adds = lambda value: f.embedding[value] @ f.sites[i]
             others = state.sums - adds(state.x[i])
+            # Gumbel-max: a draw from the softmax.
             value = jnp.argmax(f.at_site(others, state.unary, i) + noise).astype(state.x.dtype)
             new = state._replace(x=state.x.at[i].set(value), sums=others + adds(value))
             return jax.tree.map(lambda a, b: jnp.where(state.free[i], a, b), new, state), None

@@ -12,6 +12,8 @@ from aloex.nets import Features, Linear, elu, lstm_cell
 from aloex.samplers import LocalSearch
 from aloex.spaces import Categorical
 
+State = tuple[Float[Array, " hidden"], Float[Array, " hidden"]]  # h and c
+
 
 class WindowEncoder(eqx.Module):
     """Encodes the condition of a window."""
@@ -56,7 +58,9 @@ class WindowLSTM(eqx.Module):
     def sample(self, key: Key[Array, ""], z: Float[Array, " cond"]) -> Int[Array, " sites"]:
         given, gates = unpacked(z).sites, self._gates(z)
 
-        def draw(carry, site):
+        def draw(
+            carry: tuple[State, Array], site: tuple[Array, Array, Array]
+        ) -> tuple[tuple[State, Array], Int[Array, ""]]:
             (state, before), (key, gates, given) = carry, site
             state, h = self._advance(state, gates + before)
             value = jax.random.categorical(key, self._logits(h, given)).astype(jnp.int32)
@@ -76,11 +80,13 @@ class WindowLSTM(eqx.Module):
         """The part of the gates that depends on z alone."""
         return self.sites + self.where(self.encoder(z))
 
-    def _start(self) -> tuple[Float[Array, " hidden"], Float[Array, " hidden"]]:
+    def _start(self) -> State:
         zeros = jnp.zeros(self.recurrent.weight.shape[1], self.recurrent.weight.dtype)
         return zeros, zeros
 
-    def _advance(self, state, gates):
+    def _advance(
+        self, state: State, gates: Float[Array, " gates"]
+    ) -> tuple[State, Float[Array, " hidden"]]:
         h, c = state
         h, c = lstm_cell(gates + self.recurrent(h), c, forget_bias=1.0)
         return (h, c), h

@@ -14,6 +14,7 @@ from aloex.apps.fuzz.mutate.mutators import ByteOfOtherSeed, Mutator, Uniform
 from aloex.apps.fuzz.mutate.numbers import Numbers
 from aloex.apps.fuzz.mutate.repair import REPAIRS
 from aloex.base.errors import InputError, require
+from aloex.base.seeds import check_seed
 
 PLAIN_MUTATORS = {"uniform": Uniform, "other-seed": ByteOfOtherSeed, "numbers": Numbers}
 WITH_MODEL = ("learned", "best", "resample")
@@ -58,6 +59,12 @@ class MutatorSettings:
             not self.relearn or (name == "adaptive" and has_model),
             "--relearn needs the mutator adaptive and a model: --model FILE",
         )
+        require(
+            name == "learned" or (self.visible is None and self.temperatures == (1.0,)),
+            f"--visible and --temperature are for the mutator learned, not for {name}: leave them "
+            "out, or give --mutator learned",
+        )
+        check_seed(self.seed)
         known = ", ".join(REPAIRS)
         good = self.repair is None or self.repair in REPAIRS
         require(good, f"repair must be one of {known}, got {self.repair!r}")
@@ -74,7 +81,7 @@ def make_mutator(settings: MutatorSettings, *, max_len: int) -> tuple[Mutator, d
     options = {} if settings.edits is None else {"edits": settings.edits}
     repair = None if settings.repair is None else REPAIRS[settings.repair]
     mutator = make(seed=settings.seed, keep=settings.keep, repair=repair, **options)
-    recorded = {
+    recorded: dict[str, Any] = {
         "mutator": settings.name,
         "edits": ",".join(map(str, mutator.edits)),
         "keep": settings.keep,
@@ -107,10 +114,11 @@ def _maker(settings: MutatorSettings, max_len: int) -> tuple[Any, dict[str, Any]
             return partial(with_model.Resample, model), about
         case "best":
             return partial(with_model.best, model), about
-    how: dict[str, Any] = {"temperatures": settings.temperatures}
-    if settings.visible is not None:
-        how["visible_fractions"] = settings.visible
-    return partial(with_model.learned, model, **how), about | {
-        "visible": settings.visible,
-        "temperatures": settings.temperatures,
-    }
+        case _:
+            how: dict[str, Any] = {"temperatures": settings.temperatures}
+            if settings.visible is not None:
+                how["visible_fractions"] = settings.visible
+            return partial(with_model.learned, model, **how), about | {
+                "visible": settings.visible,
+                "temperatures": settings.temperatures,
+            }

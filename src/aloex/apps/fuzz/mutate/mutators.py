@@ -52,7 +52,7 @@ class Mutants(NamedTuple):
         part = slice(self.first[i], self.first[i + 1])
         return list(zip(self.positions[part].tolist(), self.values[part].tolist(), strict=True))
 
-    def about(self, i: int) -> dict[str, list]:
+    def about(self, i: int) -> dict[str, list[Any]]:
         """How mutant i was made, in plain JSON values."""
         arms = {} if self.arms is None else {"arms": self.arms[i].tolist()}
         return {"edits": self.edits(i), **arms}

@@ -118,7 +118,7 @@ def new_number(old: bytes, rng: np.random.Generator) -> bytes:
     """Another number of the same width."""
     order = "big" if rng.random() < 0.7 else "little"
     number, top = int.from_bytes(old, order), 1 << 8 * len(old)
-    match rng.integers(3):
+    match int(rng.integers(3)):
         case 0:
             number += int(rng.integers(-MAX_SHIFT, MAX_SHIFT + 1))
         case 1 if rng.random() < 0.7:

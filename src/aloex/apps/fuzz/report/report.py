@@ -20,6 +20,7 @@ from aloex.apps.fuzz.campaign import (
     write_inputs,
     writing_to,
 )
+from aloex.apps.fuzz.campaign.record import CurvePoint
 from aloex.apps.fuzz.report import charts, formats
 from aloex.base.files import write_file
 from aloex.base.html import html_page, render
@@ -108,7 +109,7 @@ def page(record: Record, numbers: dict[str, Any]) -> str:
     return html_page(f"Fuzzing {numbers['target']}", body, CSS + charts.CSS)
 
 
-def curve_of(record: Record) -> list:
+def curve_of(record: Record) -> list[CurvePoint]:
     """The coverage after the seeds, after each finding, and now."""
     return [*record.curve, record.now]
 

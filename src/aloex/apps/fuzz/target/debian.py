@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
+from typing import Any
 
 from aloex.apps.fuzz.tools import ToolError, run_tool
 from aloex.base.errors import InputError
@@ -30,7 +31,7 @@ def fetch(package: str, folder: Path, state: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with folder_lock(state, wait=True):
         apt = ["apt-get", *private_options(state)]
-        how = {"cwd": folder, "env": {"LC_ALL": "C"}}
+        how: dict[str, Any] = {"cwd": folder, "env": {"LC_ALL": "C"}}
         # The update fails for a repository that has no sources: go on.
         updated = run_tool([*apt, "update", "-qq"], **how, check=False)
         source = ["source", "-qq", "--download-only", "--tar-only", package]

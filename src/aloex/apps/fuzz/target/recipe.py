@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from aloex.apps.fuzz.target.target import MAX_LEN
 from aloex.base.errors import InputError, require
@@ -41,14 +42,14 @@ class TargetRecipe:
     max_len: int = MAX_LEN
 
     @classmethod
-    def load(cls, folder: str | os.PathLike) -> "TargetRecipe":
+    def load(cls, folder: str | os.PathLike[str]) -> "TargetRecipe":
         """Read the target.toml of a folder, or of a target by its name."""
         path = find_folder(Path(folder)) / "target.toml"
         try:
             given = tomllib.loads(path.read_text())
         except (OSError, ValueError) as error:
             raise InputError(f"{path} cannot be read: {error}") from None
-        known = {field.name: field.default for field in fields(cls)[2:]}
+        known: dict[str, Any] = {field.name: field.default for field in fields(cls)[2:]}
         for key, value in given.items():
             require(key in known, f"{path} has an unknown key {key!r}; known: {', '.join(known)}")
             kind = list if known[key] == () else type(known[key])

@@ -34,7 +34,7 @@ class Target:
     fingerprint: str = ""  # of everything that went into the build
 
     @classmethod
-    def load(cls, name_or_path: str | os.PathLike) -> "Target":
+    def load(cls, name_or_path: str | os.PathLike[str]) -> "Target":
         """A target by its name under build/targets, by its folder, or by its shared library."""
         path = Path(name_or_path)
         if path.is_file():
@@ -73,7 +73,7 @@ class Target:
         inputs = [path.read_bytes() for path in sorted(self.seeds.iterdir()) if path.is_file()]
         return [x for x in inputs if len(x) <= self.max_len]
 
-    def command(self, path: str | os.PathLike) -> list[str]:
+    def command(self, path: str | os.PathLike[str]) -> list[str]:
         """The command that runs the input in a file."""
         binary = self.asan or self.fuzzer
         if binary is not None:

@@ -8,13 +8,13 @@ Encoder and writer start from the weights of q0's, and are trained further.
 The editor may write the expression that was there before; proposals never do that.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Integer, Key, PyTree
+from jaxtyping import Array, Float, Integer, Key
 
 from aloex.apps.fill.language import VOCABULARY
 from aloex.apps.fill.language.mask import START
@@ -25,7 +25,7 @@ from aloex.apps.fill.networks.nets.seq2seq import Encoder
 from aloex.apps.fill.networks.programs import edits
 from aloex.apps.fill.networks.programs.codes import EXPR_TOKENS, FOLLOWING
 from aloex.apps.fill.networks.programs.grammar import Partial, PublicPairs, allowed_log_probs, empty
-from aloex.nets import Linear, LSTMs
+from aloex.nets import Linear, LSTMs, LSTMState
 
 NUM_TOKENS = len(VOCABULARY)
 NUM_SITES = MAX_EXPRESSIONS + 1
@@ -41,19 +41,22 @@ def _expr_states() -> np.ndarray:
 
 EXPR_STATES = _expr_states()
 
+Tree = TypeVar("Tree")  # of arrays
+Carried = tuple[tuple[LSTMState, ...], Float[Array, " gates"]]  # by the writer; and its condition
 
-def spread(tree: PyTree, like: Array) -> PyTree:
+
+def spread(tree: Tree, like: Array) -> Tree:
     """Arrays [tasks, ...] repeated for the rows of `like` [tasks, rows, ...]."""
     shape = like.shape[:2]
     return jax.tree.map(lambda a: jnp.broadcast_to(a[:, None], (*shape, *a.shape[1:])), tree)
 
 
-def flat(tree: PyTree) -> PyTree:
+def flat(tree: Tree) -> Tree:
     """[tasks, rows, ...] as one list of rows, as LSTMs want it."""
     return jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), tree)
 
 
-def unflat(tree: PyTree, like: Array) -> PyTree:
+def unflat(tree: Tree, like: Array) -> Tree:
     """The inverse of `flat`."""
     return jax.tree.map(lambda a: a.reshape(*like.shape[:2], *a.shape[1:]), tree)
 
@@ -96,7 +99,7 @@ class Editor(eqx.Module):
         self.head = Linear(hidden, NUM_TOKENS, key=keys[5])
         self.mode = mode
 
-    def begin_like(self, q0: PyTree) -> "Editor":
+    def begin_like(self, q0: Any) -> "Editor":
         """The same, reading tasks and writing expressions as a q0 of its size does."""
         own = lambda model: (model.encoder, model.token, model.task, model.write, model.head)
         shapes = lambda tree: [a.shape for a in jax.tree.leaves(tree)]
@@ -135,18 +138,31 @@ class Editor(eqx.Module):
         logits = unflat(logits, choices)
         return allowed_log_probs(logits, jnp.asarray(EXPR_STATES)[exprs], self.mode)
 
-    def editor_input(self, task, sites, choice) -> Float[Array, " gates"]:
+    def editor_input(
+        self,
+        task: Float[Array, " both"],
+        sites: Float[Array, "sites width"],
+        choice: Integer[Array, ""],
+    ) -> Float[Array, " gates"]:
         """What the writer is conditioned on: the task, the site and the kind of edit."""
         kind = jax.nn.one_hot(edits.kind_of(choice) // 2, 2, dtype=sites.dtype)
         at = jnp.concatenate([sites[edits.expression_index(choice)], kind])
         return self.task(task) + self.site(at)
 
-    def start(self, task, public: PublicPairs, reading: Reading, choice) -> tuple[PyTree, Partial]:
+    def start(
+        self,
+        task: Float[Array, " both"],
+        public: PublicPairs,
+        reading: Reading,
+        choice: Integer[Array, ""],
+    ) -> tuple[Carried, Partial]:
         """What `step` begins with, for one choice."""
         condition = self.editor_input(task, reading.sites, choice)
         return (self.write.start(), condition), empty(len(public.shown), 1)
 
-    def step(self, task, carried, partial: Partial):
+    def step(
+        self, task: Float[Array, " both"], carried: Carried, partial: Partial
+    ) -> tuple[Carried, Float[Array, " tokens"]]:
         """The log probabilities of the next token of one unfinished expression."""
         states, condition = carried
         states = self.write.step(states, self.token(partial.last), condition)

@@ -23,7 +23,7 @@ from aloex.apps.fill.language import VOCABULARY
 from aloex.apps.fill.language.tokens import BAR, MAX_EXPR_TOKENS
 from aloex.apps.fill.networks.nets.layers import Embed, max_of
 from aloex.apps.fill.networks.programs.grammar import Partial, allowed_log_probs
-from aloex.apps.fill.networks.programs.host import Part
+from aloex.apps.fill.networks.programs.host import Part, Traced
 from aloex.apps.fill.tasks import MAX_INPUT, MAX_OUTPUT
 from aloex.nets import Attention, FeedForward, LayerNorm, Linear
 
@@ -72,7 +72,12 @@ class Guided(eqx.Module):
         """The public pairs of tasks as vectors."""
         return jax.vmap(self.read)(inputs, outputs, shown)
 
-    def read(self, inputs, outputs, shown) -> EncodedTask:
+    def read(
+        self,
+        inputs: Integer[Array, "pairs chars"],
+        outputs: Integer[Array, "pairs more_chars"],
+        shown: Bool[Array, " pairs"],
+    ) -> EncodedTask:
         """One task."""
         vectors, live = jax.vmap(self.encoder)(inputs, outputs)
         project = lambda layer: jax.vmap(layer.attend.keys_and_values)(vectors)
@@ -81,7 +86,9 @@ class Guided(eqx.Module):
     def log_probs(self, part: Part) -> Float[Array, "n time tokens"]:
         """Of every next token, given the tokens of the program before it."""
 
-        def one(inputs, outputs, shown, programs):
+        def one(
+            inputs: Array, outputs: Array, shown: Array, programs: Traced
+        ) -> Float[Array, "time tokens"]:
             prefixes, slots = self.writer.prefixes(programs.tokens)
             logits = self.writer(
                 self.read(inputs, outputs, shown),
@@ -94,13 +101,13 @@ class Guided(eqx.Module):
 
         return jax.vmap(one)(part.inputs, part.outputs, part.shown, part.programs)
 
-    def start(self) -> tuple:
+    def start(self) -> tuple[()]:
         """What `step` begins with: nothing needs to be carried."""
         return ()
 
     def step(
-        self, memory: EncodedTask, carried: tuple, partial: Partial
-    ) -> tuple[tuple, Float[Array, " tokens"]]:
+        self, memory: EncodedTask, carried: tuple[()], partial: Partial
+    ) -> tuple[tuple[()], Float[Array, " tokens"]]:
         """The log probabilities of the next token of one program."""
         prefix = self.writer.prefix(partial.prefix, partial.slot)
         logits = self.writer(
@@ -213,7 +220,9 @@ class Writer(eqx.Module):
         slots = jnp.arange(tokens.size)
         return (slots < slot).astype(self.word.dtype) @ self._words(slots, tokens)
 
-    def _words(self, slots, tokens) -> Float[Array, "time width"]:
+    def _words(
+        self, slots: Integer[Array, " time"], tokens: Integer[Array, " time"]
+    ) -> Float[Array, "time width"]:
         both = jax.nn.one_hot(slots * NUM_TOKENS + tokens, NUM_SLOTS * NUM_TOKENS)
         return both.astype(self.word.dtype) @ self.word.reshape(NUM_SLOTS * NUM_TOKENS, -1)
 

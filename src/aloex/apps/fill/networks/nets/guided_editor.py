@@ -5,10 +5,12 @@ the vectors of q0's transformer for the outputs there, and the share of the pair
 to it. The new expression is written by layers like q0's, which start from q0's weights.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Integer, Key, PyTree
+from jaxtyping import Array, Float, Integer, Key
 
 from aloex.apps.fill.networks.nets.editor import EXPR_STATES, Chooser, Reading, flat, spread, unflat
 from aloex.apps.fill.networks.nets.guided import MAX_INPUT, EncodedTask, Writer, pool
@@ -19,7 +21,7 @@ from aloex.apps.fill.networks.programs.grammar import (
     PublicPairs,
     allowed_log_probs,
     empty,
-    run,
+    execute,
 )
 from aloex.nets import Linear
 
@@ -49,7 +51,7 @@ class GuidedEditor(eqx.Module):
         self.writer = Writer(width, num_heads, num_writers, key=keys[3])
         self.mode = "clean"
 
-    def begin_like(self, q0: PyTree) -> "GuidedEditor":
+    def begin_like(self, q0: Any) -> "GuidedEditor":
         """The same, writing expressions as q0 does."""
         copied = jax.tree.map(lambda a: a.copy() if eqx.is_array(a) else a, q0.writer)
         return eqx.tree_at(lambda editor: editor.writer, self, copied)
@@ -70,9 +72,16 @@ class GuidedEditor(eqx.Module):
         reading = self.chooser(flat(programs), flat(spread(task, programs)), flat(clues))
         return unflat(reading, programs)._replace(pointers=pointers)
 
-    def _clues(self, memory: EncodedTask, public: PublicPairs, programs):
+    def _clues(
+        self,
+        memory: EncodedTask,
+        public: PublicPairs,
+        programs: Integer[Array, "rows expressions"],
+    ) -> tuple[
+        Float[Array, " task"], Float[Array, "rows sites width"], Integer[Array, "rows sites pairs"]
+    ]:
         """Of one task: its vector, the clues at each site of its programs, the pointers there."""
-        execution = jax.vmap(run, in_axes=(0, None))(programs, public)
+        execution = jax.vmap(execute, in_axes=(0, None))(programs, public)
         rows, sites, pairs = execution.pointers.shape
         at = execution.pointers.reshape(-1, pairs).T + MAX_INPUT + 1
         there = (
@@ -100,7 +109,14 @@ class GuidedEditor(eqx.Module):
     ) -> Float[Array, "tasks rows time tokens"]:
         """Log probabilities of all tokens while expressions are written."""
 
-        def one(memory, gaps, sites, pointers, choices, exprs):
+        def one(
+            memory: EncodedTask,
+            gaps: Array,
+            sites: Array,
+            pointers: Array,
+            choices: Array,
+            exprs: Array,
+        ) -> Float[Array, "rows time tokens"]:
             condition, at = jax.vmap(self.editor_input)(sites, pointers, choices)
             tokens = jnp.asarray(EXPR_TOKENS)[exprs]
             time = jnp.arange(tokens.shape[1])
@@ -113,24 +129,37 @@ class GuidedEditor(eqx.Module):
             queries = (flat(prefixes) + repeat(condition), slots, repeat(at), flat(anchors))
             return self.writer(memory, *queries).reshape(*tokens.shape, -1)
 
+        assert reading.pointers is not None, "`read` gives them"
         columns = (memory, public.gaps, reading.sites, reading.pointers, choices, exprs)
         logits = jax.vmap(one)(*columns)
         return allowed_log_probs(logits, jnp.asarray(EXPR_STATES)[exprs], self.mode)
 
-    def editor_input(self, sites, pointers, choice) -> tuple[Float[Array, " width"], Array]:
+    def editor_input(
+        self,
+        sites: Float[Array, "sites width"],
+        pointers: Integer[Array, "sites pairs"],
+        choice: Integer[Array, ""],
+    ) -> tuple[Float[Array, " width"], Integer[Array, " pairs"]]:
         """What the writer is conditioned on, site and kind of edit; and the pointers there."""
         kind = jax.nn.one_hot(edits.kind_of(choice) // 2, 2, dtype=sites.dtype)
         index = edits.expression_index(choice)
         return self.site(jnp.concatenate([sites[index], kind])), pointers[index]
 
     def start(
-        self, memory, public: PublicPairs, reading: Reading, choice
-    ) -> tuple[PyTree, Partial]:
+        self,
+        memory: EncodedTask,
+        public: PublicPairs,
+        reading: Reading,
+        choice: Integer[Array, ""],
+    ) -> tuple[Float[Array, " width"], Partial]:
         """What `step` begins with, for one choice."""
+        assert reading.pointers is not None, "`read` gives them"
         condition, at = self.editor_input(reading.sites, reading.pointers, choice)
         return condition, empty(len(public.shown), 1)._replace(pointers=at, before=at)
 
-    def step(self, memory: EncodedTask, condition, partial: Partial):
+    def step(
+        self, memory: EncodedTask, condition: Float[Array, " width"], partial: Partial
+    ) -> tuple[Float[Array, " width"], Float[Array, " tokens"]]:
         """The log probabilities of the next token of one unfinished expression."""
         prefix = self.writer.prefix(partial.prefix, partial.slot) + condition
         at = (partial.slot[None], partial.before[None], partial.anchors[None])
@@ -138,7 +167,11 @@ class GuidedEditor(eqx.Module):
         return condition, allowed_log_probs(logits, partial.state, self.mode)
 
 
-def _anchors(expr: Integer[Array, ""], gaps, time) -> Integer[Array, "time pairs"]:
+def _anchors(
+    expr: Integer[Array, ""],
+    gaps: Integer[Array, "pairs positions"],
+    time: Integer[Array, " time"],
+) -> Integer[Array, "time pairs"]:
     """The gaps of p1 for the tokens after it, else -1."""
     p1 = jnp.maximum(expr - FIRST_SUBSTR, 0) // NUM_POS
     known = (time >= jnp.where(p1 < NUM_KS, 3, 6)) & (expr >= FIRST_SUBSTR)

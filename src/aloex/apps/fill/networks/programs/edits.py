@@ -44,7 +44,7 @@ def draw_script(
     columns = alignment.sample_alignment(key_alignment, scripts, x_0, x, PAD)
     turns = alignment.sample_order(key_order, columns, PAD)
 
-    def step(i):
+    def step(i: Integer[Array, ""]) -> tuple[Array, Array, Array]:
         now = jnp.where(turns < i, columns.target, columns.source)
         edited = jnp.argmax((turns == i) & (columns.source != columns.target))
         index = jnp.sum((now != PAD) & (jnp.arange(now.size) < edited))

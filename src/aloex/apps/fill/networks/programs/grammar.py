@@ -143,7 +143,9 @@ def write(
     low = jnp.where(there, jnp.minimum(one, other), 0)
     size = jnp.where(is_const, 1, jnp.where(there, jnp.maximum(one, other) - low, 0))
 
-    def same(text, wanted, low, pointer, size):
+    def same(
+        text: Array, wanted: Array, low: Array, pointer: Array, size: Array
+    ) -> Bool[Array, ""]:
         i = jnp.arange(text.size)
         copied = jnp.where(is_const, char, text[jnp.minimum(low + i, text.size - 1)])
         at = pointer + i
@@ -167,10 +169,13 @@ class Execution(NamedTuple):
     right: Bool[Array, " pairs"]  # the whole output
 
 
-def run(codes: Integer[Array, " expressions"], public: PublicPairs) -> Execution:
+Carry = tuple[Integer[Array, " pairs"], Bool[Array, " pairs"]]  # pointers, and what fits
+
+
+def execute(codes: Integer[Array, " expressions"], public: PublicPairs) -> Execution:
     """Run a program on all pairs."""
 
-    def step(carry, code):
+    def step(carry: Carry, code: Integer[Array, ""]) -> tuple[Carry, Carry]:
         pointers, fits = carry
         after, same = write(code, pointers, public)
         there = code > 0

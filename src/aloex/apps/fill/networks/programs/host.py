@@ -39,7 +39,7 @@ Numbers = Any  # an array: numpy's on the host, JAX's in compiled code
 
 
 @compiled
-def find_gaps(inputs, gaps):
+def find_gaps(inputs: np.ndarray, gaps: np.ndarray) -> None:
     """Fill gaps[task, example, position] for inputs[task, example, character]."""
     count = np.empty(NUM_PATTERNS, np.int64)
     start = np.empty((NUM_PATTERNS, MAX_INPUT + 1), np.int64)
@@ -68,7 +68,7 @@ def find_gaps(inputs, gaps):
 
 
 @compiled
-def number_programs(tokens, codes):
+def number_programs(tokens: np.ndarray, codes: np.ndarray) -> None:
     """Fill codes[task, expression] with the numbers of the expressions of each program."""
     for task in range(tokens.shape[0]):
         words, at = tokens[task], 0
@@ -99,7 +99,7 @@ def number_programs(tokens, codes):
 
 
 @compiled
-def canonicalise(codes):
+def canonicalise(codes: np.ndarray) -> None:
     """Write the expressions in canonical form, in place."""
     for task in range(codes.shape[0]):
         for x in range(codes.shape[1]):
@@ -111,7 +111,7 @@ def canonicalise(codes):
                 codes[task, x] = FIRST_SUBSTR + NUM_POS * p1 + p2
 
 
-def trace(codes, gaps, traced: "Traced") -> None:
+def trace(codes: np.ndarray, gaps: np.ndarray, traced: "Traced") -> None:
     """Fill the tokens of programs and, for each token, what has been executed before it."""
     _trace(codes, gaps, EXPR_TOKENS, EXPR_LENGTH, FOLLOWING, *traced)
 
@@ -145,7 +145,17 @@ class Part(NamedTuple):
 
 
 @compiled
-def _trace(codes, gaps, expr_tokens, expr_length, following, tokens, states, pointers, anchors):
+def _trace(
+    codes: np.ndarray,
+    gaps: np.ndarray,
+    expr_tokens: np.ndarray,
+    expr_length: np.ndarray,
+    following: np.ndarray,
+    tokens: np.ndarray,
+    states: np.ndarray,
+    pointers: np.ndarray,
+    anchors: np.ndarray,
+) -> None:
     for task in range(codes.shape[0]):
         at, state = 0, START
         for x in range(codes.shape[1]):
@@ -174,7 +184,7 @@ def _trace(codes, gaps, expr_tokens, expr_length, following, tokens, states, poi
 
 
 @compiled
-def _ends(code, gaps):
+def _ends(code: int, gaps: np.ndarray) -> tuple[int, int]:
     """The two gaps of a SubStr; -1 where there is none."""
     if code < FIRST_SUBSTR:
         return -1, -1
@@ -183,7 +193,9 @@ def _ends(code, gaps):
 
 
 @compiled
-def check_programs(codes, inputs, outputs, gaps, passed):
+def check_programs(
+    codes: np.ndarray, inputs: np.ndarray, outputs: np.ndarray, gaps: np.ndarray, passed: np.ndarray
+) -> None:
     """Fill passed[task, program, example]: whether codes[task, program] writes that output."""
     for task in range(codes.shape[0]):
         for program in range(codes.shape[1]):
@@ -194,7 +206,7 @@ def check_programs(codes, inputs, outputs, gaps, passed):
 
 
 @compiled
-def _writes(codes, text, wanted, gaps):
+def _writes(codes: np.ndarray, text: np.ndarray, wanted: np.ndarray, gaps: np.ndarray) -> bool:
     at = 0
     for x in range(len(codes)):
         code = codes[x]

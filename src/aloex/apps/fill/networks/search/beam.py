@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Integer, Key, PyTree
+from jaxtyping import Array, Bool, Float, Integer, Key
 
 from aloex.apps.fill.language import VOCABULARY
 from aloex.apps.fill.language.syntax import MAX_EXPRESSIONS
@@ -33,7 +33,7 @@ class Beams(NamedTuple):
     """Of one task."""
 
     partial: Partial
-    carried: PyTree
+    carried: Any
     log_prob: Float[Array, " width"]
 
 
@@ -57,7 +57,7 @@ def begin_with(model: Any, num_pairs: int, width: int) -> Beams:
     return Beams(repeat(empty(num_pairs, MAX_EXPRESSIONS)), repeat(model.start()), log_prob)
 
 
-def widen(model: Any, memory: PyTree, beams: Beams, public: PublicPairs, prune: bool) -> Beams:
+def widen(model: Any, memory: Any, beams: Beams, public: PublicPairs, prune: bool) -> Beams:
     """The best beams with one token more."""
     width = beams.log_prob.size
     step = jax.vmap(model.step, in_axes=(None, 0, 0))
@@ -85,17 +85,19 @@ def finish(beams: Beams) -> Found:
 
 
 def sample(
-    model: Any, memory: PyTree, public: PublicPairs, keys: Key[Array, " tasks"]
+    model: Any, memory: Any, public: PublicPairs, keys: Key[Array, " tasks"]
 ) -> Integer[Array, "tasks expressions"]:
     """A draw of q0 for each task; those that do not end in time are cut."""
     num_tasks, num_pairs = public.shown.shape
 
-    def draw(memory, carried, partial, public, key):
+    def draw(
+        memory: Any, carried: Any, partial: Partial, public: PublicPairs, key: Key[Array, ""]
+    ) -> tuple[Any, Partial]:
         carried, log_probs = model.step(memory, carried, partial)
         token = jax.random.categorical(key, log_probs)
         return carried, advance(partial, token, public)
 
-    def body(carry):
+    def body(carry: tuple[Any, Any, Partial]) -> tuple[Any, Any, Partial]:
         i, carried, partial = carry
         keys_now = jax.vmap(lambda key: jax.random.fold_in(key, i))(keys)
         return i + 1, *jax.vmap(draw)(memory, carried, partial, public, keys_now)

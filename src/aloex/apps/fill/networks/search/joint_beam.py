@@ -21,7 +21,7 @@ from aloex.apps.fill.language.tokens import MAX_EXPR_TOKENS
 from aloex.apps.fill.networks.editor_file import editor_memory
 from aloex.apps.fill.networks.nets.editor import Reading
 from aloex.apps.fill.networks.programs import edits
-from aloex.apps.fill.networks.programs.grammar import DONE, PublicPairs, run
+from aloex.apps.fill.networks.programs.grammar import DONE, Partial, PublicPairs, execute
 from aloex.apps.fill.networks.search.beam import Beams, Found, beam_search, widen
 from aloex.nets import to_bfloat16
 
@@ -67,7 +67,7 @@ def joint_search(
     # With `until_fit`: the programs of each round so far, so that none is visited twice.
     tried = jnp.tile(found.codes, (1, max_edits + 1, 1)) if until_fit else None
 
-    def body(carry):
+    def body(carry: tuple[Any, Edited, Array | None]) -> tuple[Any, Edited, Array | None]:
         i, beams, tried = carry
         reading = editor.read(memory, public, beams.codes)
         if tried is None:
@@ -94,7 +94,12 @@ def starts(q0: Any, public: PublicPairs, *, width: int, prune: bool) -> Found:
 
 
 def _edit_unless_fit(
-    editor, memory, public: PublicPairs, beams: Edited, reading: Reading, tried
+    editor: Any,
+    memory: Any,
+    public: PublicPairs,
+    beams: Edited,
+    reading: Reading,
+    tried: Integer[Array, "tried expressions"],
 ) -> Edited:
     """A round that edits each program that does not fit; programs in `tried` are left out."""
     log_choice = jax.nn.log_softmax(jnp.where(IS_STOP, -jnp.inf, reading.log_choice), axis=-1)
@@ -108,7 +113,12 @@ def _edit_unless_fit(
 
 
 def _edit(
-    editor, number: int, memory, public: PublicPairs, beams: Edited, reading: Reading
+    editor: Any,
+    number: int,
+    memory: Any,
+    public: PublicPairs,
+    beams: Edited,
+    reading: Reading,
 ) -> Edited:
     """A round of edits of one task: the most probable beams after one edit or stop of each."""
     stays = jnp.where(IS_STOP, 0.0, -jnp.inf)
@@ -137,7 +147,9 @@ class _Writing(NamedTuple):
 
     editor: Any
 
-    def step(self, memory, carried, partial):
+    def step(
+        self, memory: Any, carried: tuple[Any, ...], partial: Partial
+    ) -> tuple[tuple[Any, ...], Float[Array, " tokens"]]:
         own, *rest = carried
         own, log_probs = self.editor.step(memory, own, partial)
         return (own, *rest), log_probs
@@ -150,7 +162,7 @@ def _equal(codes: Integer[Array, "n expressions"]) -> Bool[Array, "n n"]:
 
 def _fits(codes: Integer[Array, "n expressions"], public: PublicPairs) -> Bool[Array, " n"]:
     """Which programs write the public outputs of a task."""
-    right = jax.vmap(run, in_axes=(0, None))(codes, public).right
+    right = jax.vmap(execute, in_axes=(0, None))(codes, public).right
     return jnp.all(right | ~public.shown, axis=1)
 
 

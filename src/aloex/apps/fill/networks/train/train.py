@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float
 
 from aloex.apps.fill.networks import q0
 from aloex.apps.fill.networks.train.feed import Batcher, Part
@@ -22,10 +22,10 @@ from aloex.runs.run_folder import read_metrics
 WARM_UP = 500  # steps
 ADAM = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
 TRAINED = ("train_examples", "train_seconds")  # what a model file tells of its training
-Loss = Callable[[PyTree, Any], tuple[Float[Array, ""], NamedTuple]]
+Loss = Callable[[Any, Any], tuple[Float[Array, ""], NamedTuple]]
 
 
-class Info(NamedTuple):
+class Q0Info(NamedTuple):
     """Of one step."""
 
     loss: Float[Array, ""]  # nats for a program
@@ -33,7 +33,7 @@ class Info(NamedTuple):
     exact: Float[Array, ""]  # share of the programs with every token foreseen
 
 
-def q0_loss(model: q0.Q0, batch: tuple[Part, ...]) -> tuple[Float[Array, ""], Info]:
+def q0_loss(model: q0.Q0, batch: tuple[Part, ...]) -> tuple[Float[Array, ""], Q0Info]:
     """Mean of -log q0(x | z)."""
     model = to_bfloat16(model)
     sums = jnp.zeros(4)
@@ -46,7 +46,7 @@ def q0_loss(model: q0.Q0, batch: tuple[Part, ...]) -> tuple[Float[Array, ""], In
         counts = [-log_q.sum(), jnp.sum(right & live), jnp.sum(live)]
         sums += jnp.stack([*counts, jnp.sum(jnp.all(right | ~live, axis=1))])
     size = sum(len(part.shown) for part in batch)
-    return sums[0] / size, Info(sums[0] / size, sums[1] / sums[2], sums[3] / size)
+    return sums[0] / size, Q0Info(sums[0] / size, sums[1] / sums[2], sums[3] / size)
 
 
 def train_q0(
@@ -93,7 +93,7 @@ class Run(NamedTuple):
     seconds: float | None = None  # when to save and stop
 
     def fit(
-        self, model: PyTree, loss: Loss, make: Callable[[int], Any], *, num_threads: int = 8,
+        self, model: Any, loss: Loss, make: Callable[[int], Any], *, num_threads: int = 8,
         resume: bool = False, checkpoint_every: int = 2000, log_every: int = 50,
         progress: bool = True,
     ) -> None:  # fmt: skip
@@ -139,8 +139,8 @@ class Run(NamedTuple):
 class TrainState(NamedTuple):
     """What training changes."""
 
-    model: PyTree
-    moments: PyTree  # of Adam
+    model: Any
+    moments: Any  # of Adam
 
 
 class NetworkLearner(eqx.Module):
@@ -152,7 +152,7 @@ class NetworkLearner(eqx.Module):
 
     loss: Loss
 
-    def init(self, model: PyTree) -> TrainState:
+    def init(self, model: Any) -> TrainState:
         return TrainState(model, ADAM.init(eqx.filter(model, eqx.is_inexact_array)))
 
     def step(self, key: Any, state: TrainState, x: Any, z: Any = None) -> tuple[TrainState, Any]:

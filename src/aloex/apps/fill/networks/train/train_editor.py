@@ -14,14 +14,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Integer, Key, PyTree
+from jaxtyping import Array, Float, Integer, Key
 
 from aloex.apps.fill.networks import q0
 from aloex.apps.fill.networks.editor_file import build_editor, editor_memory
 from aloex.apps.fill.networks.programs import edits
 from aloex.apps.fill.networks.programs.codes import EXPR_TOKENS
 from aloex.apps.fill.networks.programs.edits import MAX_EDITS, Script, draw_script
-from aloex.apps.fill.networks.programs.grammar import PublicPairs, run
+from aloex.apps.fill.networks.programs.grammar import PublicPairs, execute
 from aloex.apps.fill.networks.search.beam import sample
 from aloex.apps.fill.networks.train.feed import codes_of, gaps_of
 from aloex.apps.fill.networks.train.train import Run
@@ -59,7 +59,7 @@ class EditBatcher(NamedTuple):
         return EditBatch(np.uint32(i), codes, made.inputs, made.outputs, gaps)
 
 
-class Info(NamedTuple):
+class EditorInfo(NamedTuple):
     """Of one step."""
 
     loss: Float[Array, ""]  # nats for a script, without q0's
@@ -67,7 +67,7 @@ class Info(NamedTuple):
     token_accuracy: Float[Array, ""]  # of new expressions
     num_edits: Float[Array, ""]
     solved: Float[Array, ""]  # share of the x_0 that need no edit
-    ess: Float[Array, ""]  # effective number of trajectories
+    effective_sample_size: Float[Array, ""]  # effective number of trajectories
 
 
 class EditorLoss(eqx.Module):
@@ -78,7 +78,7 @@ class EditorLoss(eqx.Module):
     num_trajectories: int = eqx.field(static=True, default=1)
     num_scored: int = eqx.field(static=True, default=4)  # steps, of a single trajectory
 
-    def __call__(self, editor: PyTree, batch: EditBatch) -> tuple[Float[Array, ""], Info]:
+    def __call__(self, editor: Any, batch: EditBatch) -> tuple[Float[Array, ""], EditorInfo]:
         fixed, editor = jax.lax.stop_gradient(to_bfloat16(self.q0)), to_bfloat16(editor)
         key_start, key_path, key_steps = jax.random.split(
             jax.random.fold_in(self.key, batch.number), 3
@@ -89,7 +89,7 @@ class EditorLoss(eqx.Module):
         draw = lambda key: sample(fixed, memory, seen, jax.random.split(key, tasks))
         starts = jax.lax.map(draw, jax.random.split(key_start, n)).swapaxes(0, 1)
         every = batch.seen(batch.inputs.shape[1])
-        is_right = lambda x, seen: jnp.all(run(x, seen).right)
+        is_right = lambda x, seen: jnp.all(execute(x, seen).right)
         solved = jax.vmap(jax.vmap(is_right, in_axes=(0, None)))(starts, every)
         targets = jnp.where(solved[..., None], starts, batch.codes[:, None])
         keys = jax.random.split(key_path, (tasks, n))
@@ -104,13 +104,13 @@ class EditorLoss(eqx.Module):
             jnp.sum((right > 0) & counted, where=part) / jnp.sum(counted, where=part)
         )
         is_choice = jnp.arange(right.shape[-1]) == 0
-        return loss, Info(
+        return loss, EditorInfo(
             loss=loss,
             choice_accuracy=share(is_choice),
             token_accuracy=share(~is_choice),
             num_edits=jnp.mean(scripts.num_edits.astype(jnp.float32)),
             solved=jnp.mean(solved.astype(jnp.float32)),
-            ess=jnp.mean(1 / jnp.sum(weights**2, axis=1)),
+            effective_sample_size=jnp.mean(1 / jnp.sum(weights**2, axis=1)),
         )
 
     def choose_steps(
@@ -128,8 +128,8 @@ class EditorLoss(eqx.Module):
 
 
 def score_steps(
-    editor: PyTree,
-    memory: PyTree,
+    editor: Any,
+    memory: Any,
     seen: PublicPairs,
     scripts: Script,
     steps: Integer[Array, "tasks n k"],

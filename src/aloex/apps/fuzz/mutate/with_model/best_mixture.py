@@ -38,7 +38,10 @@ def best(model: ByteModel, *, seed: int = 0, **options: Any) -> Mixture:
     """See the top of this file; `options` are those of `RandomEdits`: edits, keep, repair."""
     share = known(model)
     trust = share**POWER
-    edited = lambda *edits: {"edits": edits, **options}
+
+    def edited(*edits: int | float) -> dict[str, Any]:
+        return {"edits": edits, **options}
+
     few = edited(*(min(part / trust, MAX_EDITED) for part in EDITED))
     draw, redraw = ModelSampler(model, VISIBLE_FRACTIONS), ModelSampler(model, (1.0,), stay=True)
     certain = Certainty(model)

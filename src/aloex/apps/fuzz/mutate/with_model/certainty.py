@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from aloex.apps.fuzz.model import ByteModel, fill_in_batches, mask
 from aloex.apps.fuzz.mutate.mutators import generator
@@ -45,10 +45,15 @@ class Certainty:
 
 
 @eqx.filter_jit
-def _certainty(model: ByteModel, x, offset, after) -> Float[Array, " n"]:
+def _certainty(
+    model: ByteModel,
+    x: Int[Array, "n window"],
+    offset: Int[Array, " n"],
+    after: Int[Array, " n"],
+) -> Float[Array, " n"]:
     """The weight of each position, with half of its context visible."""
 
-    def one(x, offset, after):
+    def one(x: Array, offset: Array, after: Array) -> Float[Array, ""]:
         key = jax.random.fold_in(jax.random.key(0), offset)
         log_p = model(mask(key, x, jnp.asarray(VISIBLE_FRACTION)), offset, after)
         entropy = -jnp.sum(jnp.exp(log_p) * log_p)

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, UInt8
+from jaxtyping import Array, Float, Int, UInt8
 
 from aloex.apps.fuzz.inputs import Inputs
 from aloex.apps.fuzz.model import ByteModel, context
@@ -62,18 +62,25 @@ class Resample:
         inputs = repaired(Inputs(data, plan.inputs.bounds), self.repair)
         return plan._replace(inputs=inputs, values=values)
 
-    def _chain(self, data, begin, length, position, chance) -> tuple[np.ndarray, np.ndarray]:
+    def _chain(
+        self,
+        data: UInt8[np.ndarray, " bytes"],
+        begin: Int[np.ndarray, " n"],
+        length: Int[np.ndarray, " n"],
+        position: Int[np.ndarray, "n edits"],
+        chance: Float[np.ndarray, "n edits"],
+    ) -> tuple[UInt8[np.ndarray, " bytes"], UInt8[np.ndarray, "n edits"]]:
         """The bytes after the edits, and the values; padded to powers of two, to compile little."""
         room = _power(len(data)) - len(data), _power(position.shape[1]) - position.shape[1]
         pad = lambda a: np.pad(a, ((0, 0), (0, room[1])))
         edited, values = _edited(
             self.model,
-            np.pad(data, (0, room[0])),
-            begin.astype(np.int32),
-            length.astype(np.int32),
-            pad(position).astype(np.int32),
-            pad(chance).astype(np.float32),
-            np.int32(position.shape[1]),
+            jnp.asarray(np.pad(data, (0, room[0]))),
+            jnp.asarray(begin, jnp.int32),
+            jnp.asarray(length, jnp.int32),
+            jnp.asarray(pad(position), jnp.int32),
+            jnp.asarray(pad(chance), jnp.float32),
+            jnp.asarray(position.shape[1], jnp.int32),
         )
         return np.asarray(edited)[: len(data)], np.asarray(values)[:, : position.shape[1]]
 
@@ -91,16 +98,22 @@ def _table(
 
 @eqx.filter_jit
 def _edited(
-    model: ByteModel, data, begin, length, position, chance, num_edits
+    model: ByteModel,
+    data: UInt8[Array, " bytes"],
+    begin: Int[Array, " n"],
+    length: Int[Array, " n"],
+    position: Int[Array, "n edits"],
+    chance: Float[Array, "n edits"],
+    num_edits: Int[Array, ""],
 ) -> tuple[UInt8[Array, " bytes"], UInt8[Array, "n edits"]]:
     """The files at data[begin] after edit 0 of each, then edit 1 of each, ...; and the values."""
 
-    def draw(x, offset, after, chance):
+    def draw(x: Array, offset: Array, after: Array, chance: Array) -> UInt8[Array, ""]:
         sums = jnp.cumsum(jnp.exp(model(x, offset, after)))
         # The first value up to which the probabilities add up to more than `chance`.
         return jnp.minimum(jnp.sum(sums <= chance * sums[-1]), 255).astype(jnp.uint8)
 
-    def edit(k, carried):
+    def edit(k: Array, carried: tuple[Array, Array]) -> tuple[Array, Array]:
         data, values = carried
         at = position[:, k]
         x = context(data, begin, length, at)

@@ -35,13 +35,15 @@ POSITION_BITS, PAIR_BITS = 32, 8
 ADAPTIVE_FRACTIONS, ADAPTIVE_TEMPERATURES = (0.0, 0.5, 1.0), (1.0, 3.0)
 ADAPTIVE_POSITIONS = 512  # that a model looks at in each input, to find numbers
 
+Numbers = Int[np.ndarray, " edits"]
+
 
 def learned(
     model: ByteModel,
     *,
     visible_fractions: Sequence[float] = VISIBLE_FRACTIONS,
     temperatures: Sequence[float] = (1.0,),
-    **options,
+    **options: Any,
 ) -> RandomEdits:
     """`RandomEdits` with values drawn from a model; `options` are seed, edits, keep, repair."""
     return RandomEdits(ModelSampler(model, visible_fractions, temperatures), **options)
@@ -113,7 +115,9 @@ class ModelSampler:
             values[part] = _invert(tables, rows, threshold)
         return values
 
-    def _find_tables(self, seeds, origin, position, pair) -> Int[np.ndarray, " edits"]:
+    def _find_tables(
+        self, seeds: Sequence[bytes], origin: Numbers, position: Numbers, pair: Numbers
+    ) -> Numbers:
         """The rows of the tables of these edits; those that are missing are computed."""
         for i in np.unique(origin):
             self._number.setdefault(seeds[i], len(self._number))
@@ -133,23 +137,39 @@ class ModelSampler:
         self._keys = keys[order]
         return self._rows[np.searchsorted(self._keys, asked)][back]
 
-    def _compute(self, out: UInt16[np.ndarray, "n 256"], seeds, origin, position, pair) -> None:
+    def _compute(
+        self,
+        out: UInt16[np.ndarray, "edits 256"],
+        seeds: Sequence[bytes],
+        origin: Numbers,
+        position: Numbers,
+        pair: Numbers,
+    ) -> None:
         """Fill in tables."""
         chosen, of = np.unique(origin, return_inverse=True)
         data = np.frombuffer(b"".join([seeds[i] for i in chosen]), np.uint8)
         length = np.array([len(seeds[i]) for i in chosen], np.int64)  # there may be none
         begin, length = (np.cumsum(length) - length)[of], length[of]
-        ask = partial(_table, self.model, self.stay, np.array(self.pairs, np.float32))
+        ask = partial(_table, self.model, self.stay, jnp.array(self.pairs, jnp.float32))
         fill_in_batches(out, ask, data, begin, length, position, data[begin + position], pair)
 
 
 @eqx.filter_jit
 def _table(
-    model: ByteModel, stay: bool, pairs, x, offset, after, current, pair
+    model: ByteModel,
+    stay: bool,
+    pairs: Float[Array, "pairs 2"],
+    x: Int[Array, "n window"],
+    offset: Int[Array, " n"],
+    after: Int[Array, " n"],
+    current: Int[Array, " n"],
+    pair: Int[Array, " n"],
 ) -> UInt16[Array, "n 256"]:
     """For each row the cumulative probabilities of the values 0, 1, ..., 255."""
 
-    def one(x, offset, after, current, pair) -> Float[Array, " 256"]:
+    def one(
+        x: Array, offset: Array, after: Array, current: Array, pair: Array
+    ) -> Float[Array, " 256"]:
         key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), offset), pair)
         visible_fraction, temperature = pairs[pair]
         logits = model(mask(key, x, visible_fraction), offset, after) / temperature
