@@ -7,7 +7,7 @@ import typer
 
 from aloex.base.errors import require
 from aloex.cli.options import listed
-from studies.command import command_line, run
+from studies.command import command_line, run_app
 
 app = command_line("The column filler on tasks as people have them.")
 
@@ -81,4 +81,4 @@ def learn(
 
 
 if __name__ == "__main__":
-    run(app)
+    run_app(app)

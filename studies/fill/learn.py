@@ -69,7 +69,7 @@ def fit(
 
 def learn(tasks: Sequence[Task], rounds: int = 2) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Search, fit, and search again."""
-    reports = []
+    costs, reports = dict(COSTS), []
     for _ in range(rounds):
         costs, report = fit(choices(tasks), COSTS)
         COSTS.update(costs)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aloex.apps.fill.expressions.base import Row
 from aloex.base.errors import InputError
@@ -38,7 +38,7 @@ def load(name: str) -> list[Task]:
     return tasks
 
 
-def _task(values: dict) -> Task:
+def _task(values: dict[str, Any]) -> Task:
     pairs = values.get("rows") or values["examples"]
     rows = [tuple(pair["in"]) for pair in pairs]
     columns = values.get("columns") or [f"column {i + 1}" for i in range(len(rows[0]))]

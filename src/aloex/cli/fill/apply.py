@@ -1,7 +1,7 @@
 """`aloex fill apply`: a saved program on a table of any length."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -101,7 +101,7 @@ def _spread(
 
 
 @contextmanager
-def _progress(size: int) -> Iterator[Callable[[int], None]]:
+def _progress(size: int) -> Generator[Callable[[int], None]]:
     """A bar on standard error, if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn

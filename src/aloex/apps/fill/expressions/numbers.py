@@ -9,6 +9,7 @@ keeps every digit.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from typing import Any
 
 from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.expressions.numbers_arithmetic import (
@@ -227,7 +228,7 @@ class NumberText(Expression):
         value = self.number.value(row)
         return None if value is None else write_number(value, **self.style())
 
-    def style(self) -> dict:
+    def style(self) -> dict[str, Any]:
         """The arguments of `write_number`."""
         return {field.name: getattr(self, field.name) for field in fields(self)[1:]}
 

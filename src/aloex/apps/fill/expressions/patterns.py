@@ -49,7 +49,7 @@ def _letters() -> str:
 
 
 # Name -> (a function that makes the regular expression, one match in words, several in words).
-PATTERNS = {
+PATTERNS: dict[str, tuple[Callable[[], str], str, str]] = {
     "word": (_letters, "word", "words"),
     "name": (lambda: rf"{_letters()}(?:['’.-]{_letters()})*", "name", "names"),
     "number": (lambda: r"\d+", "number", "numbers"),
@@ -104,7 +104,8 @@ def in_words(pattern: str, plural: bool = False) -> str:
     """A pattern in English."""
     if pattern.startswith("="):
         return f'"{pattern[1:]}"'
-    return PATTERNS[pattern][2 if plural else 1]
+    _, one, several = PATTERNS[pattern]
+    return several if plural else one
 
 
 def ordinal(k: int) -> str:

@@ -61,7 +61,7 @@ def fill(table: Any, target: Any, source: Any = None) -> Filled:
     return fill_column(rows, outputs, [str(name) for name in chosen])
 
 
-def _columns(table: Any) -> dict[Any, list] | None:
+def _columns(table: Any) -> dict[Any, list[Any]] | None:
     """The columns of a table by their names; None if it is a plain list of inputs."""
     module = type(table).__module__.partition(".")[0]
     if module in ("pandas", "polars") and hasattr(table, "columns"):
@@ -76,7 +76,7 @@ def _columns(table: Any) -> dict[Any, list] | None:
     return None
 
 
-def _plain_columns(table: Any, outputs: Any) -> dict[Any, list]:
+def _plain_columns(table: Any, outputs: Any) -> dict[Any, list[Any]]:
     """Inputs and outputs as columns, the outputs last."""
     require(
         hasattr(outputs, "__iter__") and not isinstance(outputs, str | bytes),
@@ -96,7 +96,7 @@ def _plain_columns(table: Any, outputs: Any) -> dict[Any, list]:
     return {name: [row[i] for row in padded] for i, name in enumerate(names)} | {"output": values}
 
 
-def _known(name: Any, names: list) -> Any:
+def _known(name: Any, names: list[Any]) -> Any:
     if name not in names:
         raise no_such_column(str(name), list(map(str, names)))
     return name

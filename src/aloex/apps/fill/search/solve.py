@@ -16,7 +16,7 @@ from aloex.apps.fill.search.ranges_in_step import of_ranges
 from aloex.apps.fill.search.rewrite_atoms import rewrite_atoms
 from aloex.apps.fill.search.text_atoms import text_atoms
 
-DEAR = 8.0  # a joined program of this cost is compared with cases by a condition
+DEAR = 16.0  # a joined program of this cost is compared with cases by a condition
 MAX_SPLITS = 6  # of the examples in two groups that are tried
 PER_BRANCH = 6  # programs of each branch that are combined
 PER_SPLIT = 12  # conditions of each split

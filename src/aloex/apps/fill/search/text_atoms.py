@@ -5,7 +5,7 @@ those are looked at whose text is part of the outputs, all at once by NumPy.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -212,7 +212,7 @@ def _positions(
     return [position for _, (_, position) in cheapest], gaps
 
 
-def _written(text: str, output: str, change) -> np.ndarray:
+def _written(text: str, output: str, change: Callable[[str], str]) -> np.ndarray:
     """[start, end] -> whether that slice, changed, is part of the output."""
     found = np.zeros((len(text) + 1, len(text) + 1), bool)
     for start in range(len(text)):

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
@@ -33,7 +33,7 @@ def write_output(path: str, content: bytes) -> None:
 
 
 @contextmanager
-def open_output(path: str) -> Iterator[BufferedIOBase]:
+def open_output(path: str) -> Generator[BufferedIOBase]:
     """A file to write block by block. It gets its name when it is whole; else nothing is left."""
     if path == STANDARD:
         yield cast(BufferedIOBase, sys.stdout.buffer)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from aloex.apps.fill.tables.columns import column_names
 from aloex.apps.fill.tables.delimiter import find_delimiter, told_delimiter
@@ -23,6 +23,8 @@ from aloex.base.files import naming
 STANDARD = "-"  # standard input or output
 BLOCK = 2**20  # bytes read at once
 NUM_LINES = 100  # that delimiter and header are guessed from
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def _texts(file: BufferedIOBase, encoding: Encoding) -> Iterator[str]:
         start += len(data)
 
 
-def _naming_the_file(items: Iterator, name: str) -> Iterator:
+def _naming_the_file(items: Iterator[Item], name: str) -> Iterator[Item]:
     """The same, with the name of the file before the messages of errors."""
     try:
         yield from items
