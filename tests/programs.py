@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from hypothesis import strategies as st
 
-from aloex.apps.fill.language import (
+from aloex.apps.programs.language import (
     CONSTANTS,
     REGEXES,
     ConstPos,
@@ -14,8 +14,8 @@ from aloex.apps.fill.language import (
     RegexTok,
     SubStr,
 )
-from aloex.apps.fill.language.mask import ALLOWED, NEXT, START
-from aloex.apps.fill.language.tokens import VOCABULARY
+from aloex.apps.programs.language.mask import ALLOWED, NEXT, START
+from aloex.apps.programs.language.tokens import VOCABULARY
 
 ks = st.integers(-4, 4)
 constants = st.sampled_from(CONSTANTS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import jax
 import pytest
 
-from aloex.apps.fill.networks.programs import codes
+from aloex.apps.programs.networks.programs import codes
 from aloex.base.extras import EXTRAS
 from aloex.runs import checkpoints
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aloex.apps.fill.tasks.tasks import Task
+from aloex.apps.programs.tasks.tasks import Task
 from aloex.base.errors import require
 from aloex.cli.options import listed
 from studies.command import command_line, run_app

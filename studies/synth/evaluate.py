@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from aloex.apps.fill.networks.programs import host
-from aloex.apps.fill.networks.programs.grammar import PublicPairs
-from aloex.apps.fill.networks.search.beam import Found, beam_search
-from aloex.apps.fill.networks.search.joint_beam import Edited, joint_search
-from aloex.apps.fill.networks.train.feed import gaps_of
-from aloex.apps.fill.tasks import MAX_INPUT, MAX_OUTPUT
-from aloex.apps.fill.tasks.tasks import NUM_PUBLIC, Task
+from aloex.apps.programs.networks.programs import host
+from aloex.apps.programs.networks.programs.grammar import PublicPairs
+from aloex.apps.programs.networks.search.beam import Found, beam_search
+from aloex.apps.programs.networks.search.joint_beam import Edited, joint_search
+from aloex.apps.programs.networks.train.feed import gaps_of
+from aloex.apps.programs.tasks import MAX_INPUT, MAX_OUTPUT
+from aloex.apps.programs.tasks.tasks import NUM_PUBLIC, Task
 from aloex.base.errors import require
 from studies.synth.repairs import Judged, told
 

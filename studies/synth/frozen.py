@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from aloex.apps.fill.tasks.tasks import FROZEN, Task, load
+from aloex.apps.programs.tasks.tasks import FROZEN, Task, load
 from aloex.base.errors import require
 
 DATA = Path(__file__).parent / "data"

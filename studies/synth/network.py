@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import jax
 
-from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.editor_file import load_editor
-from aloex.apps.fill.tasks.tasks import Task
+from aloex.apps.programs.networks import q0
+from aloex.apps.programs.networks.editor_file import load_editor
+from aloex.apps.programs.tasks.tasks import Task
 from aloex.base.errors import require
 from studies.synth.evaluate import Search, by_beam, by_joint_beam, evaluate
 from studies.synth.weights import weights_file

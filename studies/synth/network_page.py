@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from aloex.apps.fill.language import parse, run
-from aloex.apps.fill.networks.programs.edits import EDITS_TO_KEEP, MAX_EDITS
+from aloex.apps.programs.language import parse, run
+from aloex.apps.programs.networks.programs.edits import EDITS_TO_KEEP, MAX_EDITS
 from studies.results import markdown
 from studies.template import fill
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aloex.apps.fill.language import Program, show
-from aloex.apps.fill.networks.programs.codes import program_of
-from aloex.apps.fill.networks.search.joint_beam import Edited
-from aloex.apps.fill.tasks.tasks import Task
+from aloex.apps.programs.language import Program, show
+from aloex.apps.programs.networks.programs.codes import program_of
+from aloex.apps.programs.networks.search.joint_beam import Edited
+from aloex.apps.programs.tasks.tasks import Task
 
 NUM_SHOWN, MAX_SHOWN = 5, 4  # repairs that are told, and the expressions that they may have
 

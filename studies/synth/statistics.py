@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from aloex.apps.fill.language import ConstPos, ConstStr, RegexTok, SubStr, tokenize
-from aloex.apps.fill.language.canonical import ANCHORS
-from aloex.apps.fill.tasks.tasks import Task
+from aloex.apps.programs.language import ConstPos, ConstStr, RegexTok, SubStr, tokenize
+from aloex.apps.programs.language.canonical import ANCHORS
+from aloex.apps.programs.tasks.tasks import Task
 
 
 def statistics(tasks: Sequence[Task]) -> dict[str, Any]:

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aloex.apps.fill.energy import net
-from aloex.apps.fill.energy.learned import Learned
-from aloex.apps.fill.language import Program
-from aloex.apps.fill.language.run import Outputs
-from aloex.apps.fill.space.k_best import best
-from aloex.apps.fill.space.rank import for_inputs, unseen
-from aloex.apps.fill.space.sample import Sampler
-from aloex.apps.fill.space.score import FEWEST, Prior, Score, Simple
-from aloex.apps.fill.space.version_space import VersionSpace
-from aloex.apps.fill.tasks.processes import processes
-from aloex.apps.fill.tasks.tasks import Task
+from aloex.apps.programs.energy import net
+from aloex.apps.programs.energy.learned import Learned
+from aloex.apps.programs.language import Program
+from aloex.apps.programs.language.run import Outputs
+from aloex.apps.programs.space.k_best import best
+from aloex.apps.programs.space.rank import for_inputs, unseen
+from aloex.apps.programs.space.sample import Sampler
+from aloex.apps.programs.space.score import FEWEST, Prior, Score, Simple
+from aloex.apps.programs.space.version_space import VersionSpace
+from aloex.apps.programs.tasks.processes import processes
+from aloex.apps.programs.tasks.tasks import Task
 
 NUM_RANKED = 10
 NUM_VOTES = 100

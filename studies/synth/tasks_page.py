@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from aloex.apps.fill.language import in_words
-from aloex.apps.fill.tasks.tasks import FROZEN, Task
+from aloex.apps.programs.language import in_words
+from aloex.apps.programs.tasks.tasks import FROZEN, Task
 from studies.results import markdown, read
 from studies.synth import network_page, rank_page
 from studies.synth.frozen import DATA, frozen

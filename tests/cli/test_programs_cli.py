@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from aloex.apps.fill.energy import train_energy
-from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.editor_file import build_editor, load_editor
-from aloex.apps.fill.networks.train import feed, train, train_editor
-from aloex.apps.fill.tasks import generate, load
-from aloex.cli.fill import programs
+from aloex.apps.programs.energy import train_energy
+from aloex.apps.programs.networks import q0
+from aloex.apps.programs.networks.editor_file import build_editor, load_editor
+from aloex.apps.programs.networks.train import feed, train, train_editor
+from aloex.apps.programs.tasks import generate, load
+from aloex.cli import programs
 from aloex.cli.main import app
 from commands import aloex as aloex_process
 from commands import assert_mistakes_are_one_line

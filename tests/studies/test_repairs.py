@@ -5,12 +5,12 @@ import hashlib
 import numpy as np
 import pytest
 
-from aloex.apps.fill.language import canonical, parse, run, show
-from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.programs.codes import program_of
-from aloex.apps.fill.networks.search.joint_beam import Edited
-from aloex.apps.fill.networks.train import feed
-from aloex.apps.fill.tasks import generate
+from aloex.apps.programs.language import canonical, parse, run, show
+from aloex.apps.programs.networks import q0
+from aloex.apps.programs.networks.programs.codes import program_of
+from aloex.apps.programs.networks.search.joint_beam import Edited
+from aloex.apps.programs.networks.train import feed
+from aloex.apps.programs.tasks import generate
 from aloex.base.errors import CheckpointError
 from studies.results import read
 from studies.synth import network_page, weights

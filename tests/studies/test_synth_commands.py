@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from aloex.apps.fill.language import CONSTANTS
-from aloex.apps.fill.language.tokens import EOS, INDEX
-from aloex.apps.fill.networks import q0
-from aloex.apps.fill.networks.editor_file import build_editor
-from aloex.apps.fill.tasks import Task
+from aloex.apps.programs.language import CONSTANTS
+from aloex.apps.programs.language.tokens import EOS, INDEX
+from aloex.apps.programs.networks import q0
+from aloex.apps.programs.networks.editor_file import build_editor
+from aloex.apps.programs.tasks import Task
 from aloex.base.errors import AloexError
 from studies.results import read
 from studies.synth.__main__ import app

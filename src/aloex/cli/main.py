@@ -10,8 +10,8 @@ from aloex.base.compiled import keep_compiled_programs
 from aloex.base.errors import AloexError, Stopped
 from aloex.base.extras import explain_missing
 from aloex.base.files import explain_os_error
-from aloex.cli import core, demo, synthetic
-from aloex.cli.fill import fill, programs
+from aloex.cli import core, demo, programs, synthetic
+from aloex.cli.fill import fill
 from aloex.cli.fuzz import commands as fuzz
 
 app = typer.Typer(

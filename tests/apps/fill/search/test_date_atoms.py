@@ -9,13 +9,13 @@ from aloex.apps.fill.expressions.date_layouts import Moment, find_moments
 from aloex.apps.fill.expressions.date_parts import PARTS
 from aloex.apps.fill.expressions.dates import DatePart
 from aloex.apps.fill.search.costs import COSTS
-from aloex.apps.fill.search.date_additions import common_additions
-from aloex.apps.fill.search.date_atoms import (
+from aloex.apps.fill.search.dates.additions import common_additions
+from aloex.apps.fill.search.dates.atoms import (
     MAX_EXPRESSIONS,
     date_cost,
     date_expressions,
 )
-from aloex.apps.fill.search.date_fits import DateFits
+from aloex.apps.fill.search.dates.fits import DateFits
 
 
 def find(*cells: str, outputs: list[str]) -> list[DatePart]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aloex.apps.fill.search.number_atoms import MAX_EXPRESSIONS, number_expressions
-from aloex.apps.fill.search.number_columns import column_marks
+from aloex.apps.fill.search.numbers.atoms import MAX_EXPRESSIONS, number_expressions
+from aloex.apps.fill.search.numbers.columns import column_marks
 
 
 def answers(cells, outputs):

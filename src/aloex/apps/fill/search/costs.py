@@ -1,7 +1,7 @@
 """What each feature of a program costs: a program's cost is the sum, and cheap ones are likely.
 
-A program that costs 1 more is e times less likely. The costs were set by hand, then learned on tasks
-(`python -m studies.fill learn`), which moved most of them by less than one.
+A program that costs 1 more is e times less likely. Costs were set by hand, then learned on tasks
+(`python -m studies.fill learn`).
 """
 
 from collections.abc import Iterable

@@ -8,11 +8,11 @@ from aloex.apps.fill.expressions.programs import Join, Lookup, Switch
 from aloex.apps.fill.search.atoms import by_example_texts, evaluate
 from aloex.apps.fill.search.condition_atoms import Test, tests
 from aloex.apps.fill.search.costs import Features, cost_of, total
-from aloex.apps.fill.search.date_atoms import date_expressions
-from aloex.apps.fill.search.dates_in_step import dates_in_step, of_dates
+from aloex.apps.fill.search.dates.atoms import date_expressions
+from aloex.apps.fill.search.dates.in_step import dates_in_step, of_dates
 from aloex.apps.fill.search.graph import best_paths
-from aloex.apps.fill.search.number_atoms import number_expressions
-from aloex.apps.fill.search.ranges_in_step import of_ranges
+from aloex.apps.fill.search.numbers.atoms import number_expressions
+from aloex.apps.fill.search.numbers.ranges import of_ranges
 from aloex.apps.fill.search.rewrite_atoms import rewrite_atoms
 from aloex.apps.fill.search.text_atoms import text_atoms
 

@@ -1,0 +1,1 @@
+"""Parts of dates and times that the outputs show."""

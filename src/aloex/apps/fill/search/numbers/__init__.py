@@ -1,0 +1,1 @@
+"""Numbers that the outputs show, worked out backwards."""

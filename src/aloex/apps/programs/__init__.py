@@ -1,0 +1,1 @@
+"""The paper's string programs: language, version spaces, tasks, and networks that write them."""
