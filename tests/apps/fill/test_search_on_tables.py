@@ -6,7 +6,8 @@ import pytest
 
 from aloex.apps.fill.expressions.base import Constant, Row
 from aloex.apps.fill.expressions.programs import Join, Lookup, Switch
-from aloex.apps.fill.fill.column import SURE, fill_column
+from aloex.apps.fill.fill.column import SURE, Answer, fill_column
+from aloex.apps.fill.fill.confidence import FEW_EXAMPLES
 from aloex.apps.fill.fill.program import Program
 from aloex.apps.fill.search.solve import search
 from aloex.base.errors import InputError
@@ -83,7 +84,7 @@ def test_tables_are_filled(name: str):
     assert filled.values == [text for _, text in [*examples, *others]]
     again = Program.from_json(json.dumps(filled.program.to_json()))
     assert again == filled.program
-    assert [again.run(row) for row in rows] == filled.values
+    assert [again.run(row) or "" for row in rows] == filled.values
     assert filled.program.explain()
 
 
@@ -115,6 +116,25 @@ def test_a_constant_is_never_sure():
     filled = fill_column(rows, ["yes", "yes", None], ["x"])
     assert filled.values == ["yes"] * 3
     assert not filled.sure and filled.confidence[2] < SURE and filled.ask_next == 2
+
+
+def test_a_case_with_one_example_is_in_doubt():
+    rows: list[Row] = [("a", "a"), ("a", "b"), ("c d", "c d"), ("q", "r"), ("x", "x"), ("y", "z")]
+    two = fill_column(rows, ["same", "other", None, None, None, None], ["x", "y"])
+    assert max(two.confidence[2:]) == FEW_EXAMPLES < SURE
+    four = fill_column(rows, ["same", "other", "same", "other", None, None], ["x", "y"])
+    assert four.values[4:] == ["same", "other"] and min(four.confidence[4:]) > FEW_EXAMPLES
+
+
+def test_a_number_that_two_examples_give_is_in_doubt():
+    rows: list[Row] = [("10",), ("20",), ("35",)]
+    filled = fill_column(rows, ["17", "27", None], ["x"])
+    assert filled.values[2] == "42" and filled.confidence[2] <= FEW_EXAMPLES
+
+
+def test_sure_begins_at_nine_tenths():
+    assert not Answer("a", 0.9, {}).in_doubt and Answer("a", 0.899, {}).in_doubt
+    assert Answer(None, 1.0, {}).in_doubt
 
 
 def test_one_odd_row_does_not_change_the_others():

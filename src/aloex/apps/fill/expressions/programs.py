@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aloex.apps.fill.expressions.base import Constant, Expression, Row
+from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.expressions.conditions import Condition
 
 
@@ -32,11 +32,6 @@ class Join(Expression):
     def explain(self, columns: Sequence[str]) -> str:
         return ", then ".join(part.explain(columns) for part in self.parts) or "nothing"
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether every row gets the same text."""
-        return all(isinstance(part, Constant) for part in self.parts)
-
 
 @dataclass(frozen=True)
 class Switch(Expression):
@@ -46,10 +41,12 @@ class Switch(Expression):
     programs: tuple[Expression, ...]  # one more than conditions
 
     def run(self, row: Row) -> str | None:
-        for condition, program in zip(self.conditions, self.programs, strict=False):
-            if condition.holds(row):
-                return program.run(row)
-        return self.programs[-1].run(row)
+        return self.programs[self.case(row)].run(row)
+
+    def case(self, row: Row) -> int:
+        """The number of the program that a row gets."""
+        found = (i for i, condition in enumerate(self.conditions) if condition.holds(row))
+        return next(found, len(self.conditions))
 
     def features(self) -> dict[str, float]:
         found: dict[str, float] = {"branches": float(len(self.programs))}

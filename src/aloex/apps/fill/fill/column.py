@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aloex.apps.fill.expressions.base import Constant, Expression, Row
-from aloex.apps.fill.expressions.programs import Join
+from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.fill.confidence import most_confidence
 from aloex.apps.fill.fill.program import Program
 from aloex.apps.fill.search.solve import search
 from aloex.apps.fill.search.vote import Candidate, ranked, rows_to_look_at
@@ -49,9 +49,9 @@ class Filled:
     examples: list[int]
 
     @property
-    def values(self) -> list[str | None]:
-        """The whole column."""
-        return [answer.text for answer in self.answers]
+    def values(self) -> list[str]:
+        """The whole column; "" where no program applies."""
+        return [answer.text or "" for answer in self.answers]
 
     @property
     def confidence(self) -> list[float]:
@@ -101,8 +101,9 @@ def fill_column(
     shares = _shares([p for p, _ in voters], texts)
     agreement = [sum(s.get(t, 0) for s, t in zip(shares, column, strict=True)) for column in texts]
     best = max(range(len(voters)), key=lambda i: (agreement[i], -i))
+    limit = most_confidence(voters[best][1], [rows[i] for i in examples])
     answers = [
-        Answer(output, 1.0, {}) if output is not None else _answer(text, share, voters[best][1])
+        Answer(output, 1.0, {}) if output is not None else _answer(text, share, limit)
         for output, text, share in zip(outputs, texts[best], shares, strict=True)
     ]
     names = tuple(columns)
@@ -181,13 +182,11 @@ def _shares(
     return shares
 
 
-def _answer(text: str | None, share: dict[str | None, float], program: Expression) -> Answer:
+def _answer(text: str | None, share: dict[str | None, float], limit: float) -> Answer:
     others = {t: s for t, s in share.items() if t is not None and t != text}
     likeliest = dict(sorted(others.items(), key=lambda item: -item[1])[:NUM_OTHERS])
     own = 0.0 if text is None else share.get(text, 0.0)
-    if isinstance(program, Join) and all(isinstance(part, Constant) for part in program.parts):
-        own = min(own, 0.5)  # two equal examples do not make a rule
-    return Answer(text, own, likeliest)
+    return Answer(text, min(own, limit), likeliest)
 
 
 def _entropy(answer: Answer) -> float:

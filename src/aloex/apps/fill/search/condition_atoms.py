@@ -91,7 +91,7 @@ def _of_cells(column: int, cells: Sequence[str]) -> Iterator[Condition]:
         yield from (AtLeast(column, t) for t in _between(low, high))
     lengths = sorted({len(cell) for cell in cells})
     for high in lengths[1:]:
-        yield AtLeast(column, high, of_length=True)
+        yield AtLeast(column, float(high), of_length=True)
 
 
 def _texts(cell: str) -> list[str]:
@@ -112,4 +112,4 @@ def _between(low: float, high: float) -> list[float]:
                 found.append(threshold)
         if found:
             return found[:2]
-    return [high]
+    return [float(high)]

@@ -157,7 +157,7 @@ COSTS: dict[str, float] = {
 
 def cost_of(features: Features) -> float:
     """The sum over features of their costs."""
-    return sum(COSTS.get(name, 0.0) * amount for name, amount in features.items())
+    return sum((COSTS.get(name, 0.0) * amount for name, amount in features.items()), 0.0)
 
 
 def total(all_features: Iterable[Features]) -> Features:

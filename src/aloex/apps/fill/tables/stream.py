@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from io import BufferedIOBase
+from io import BufferedIOBase, RawIOBase
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -32,7 +32,7 @@ class Applied:
 
 def apply_to_table(
     source: Source,
-    out: BufferedIOBase,
+    out: BufferedIOBase | RawIOBase,
     function: Function,
     columns: Sequence[int],
     target: int,
