@@ -1,4 +1,5 @@
-# make demo    train a model on built-in data, fill a table, fuzz libpng; see demo/report.html, demo/fuzz
+# make demo    train a model on built-in data, fill a table, fuzz libpng; see demo/report.html, demo/orders.csv,
+#              demo/fuzz
 # make test    style, types, import rules and all tests
 # make bench   speed against PyTorch, and how step time grows (CPU or, if there is one, GPU)
 #
@@ -17,7 +18,9 @@ SYSTEM := clang-19 libclang-rt-19-dev libfuzzer-19-dev llvm-19 zlib1g-dev
 
 demo: .venv/ready system
 	$(BIN)/aloex demo --out demo
-	$(BIN)/aloex fill examples/names.csv --out demo/names.csv
+	$(BIN)/aloex fill examples/orders.csv --target day --out demo/orders.csv
+	$(BIN)/aloex fill demo/orders.csv --target price --in-place
+	$(BIN)/aloex fill demo/orders.csv --target delivery --source amount --in-place
 	@$(MAKE) -s demo-fuzz || echo "demo: the fuzzing part was left out, for the reason above"
 
 # About a minute, with a compiler and Debian's sources at hand.

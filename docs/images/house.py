@@ -30,7 +30,8 @@ APPS = {
         ["model", "target"],
         ["inputs", "tools"],
     ],
-    "fill": [["fill", "networks"], ["tables", "energy"], ["space", "tasks"], ["language"]],
+    "fill": [["fill"], ["search", "tables"], ["expressions"]],
+    "programs": [["networks", "energy"], ["space", "tasks"], ["language"]],
     "synthetic": [["demo, draw"], ["train, evaluate"], ["methods"], ["data, density"]],
 }
 STUDIES = ["studies/", "tables, figures, pages;", "python -m studies.NAME ...;", "not in the wheel"]

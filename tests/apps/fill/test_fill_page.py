@@ -1,0 +1,101 @@
+"""The page on filling columns: its sessions print what it shows, and its examples come true."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from aloex.apps.fill import fill_column
+from aloex.apps.fill.expressions.base import Row
+
+PAGE = Path(__file__).parents[3] / "docs" / "fill.md"
+STEP = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+EMPTY, SPACE = "(empty)", "␣"
+
+
+class Example(NamedTuple):
+    """A line of one of the tables: rows and outputs, of which the first are given."""
+
+    what: str
+    rows: list[Row]
+    outputs: list[str]
+    num_given: int
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def cell(text: str) -> str:
+    """The text that a cell of the page stands for."""
+    if text == EMPTY:
+        return ""
+    assert re.fullmatch(r"`[^`]+`", text), f"no cell of a table: {text}"
+    return text.strip("`").replace(SPACE, " ")
+
+
+def examples() -> list[Example]:
+    """The lines of all tables with "what", "given" and "found" at their head."""
+    found, num_given = [], 0
+    for line in PAGE.read_text().splitlines():
+        what, *pairs = line.strip("| ").split(" | ")
+        if what == "what":
+            num_given = pairs.count("given")
+        if "→" not in line:
+            continue
+        sides = [pair.split(" → ") for pair in pairs]
+        rows = [tuple(map(cell, cells.split(" + "))) for cells, _ in sides]
+        found.append(Example(what, rows, [cell(output) for _, output in sides], num_given))
+    return found
+
+
+EXAMPLES = examples()
+
+
+def test_the_tables_are_read():
+    assert len(EXAMPLES) >= 35
+    assert {(example.num_given, len(example.rows)) for example in EXAMPLES} == {(2, 3), (4, 6)}
+    assert len({example.rows[0] + (example.outputs[0],) for example in EXAMPLES}) == len(EXAMPLES)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.what)
+def test_the_tables_are_true(example: Example):
+    columns = [f"column {i}" for i in range(len(example.rows[0]))]
+    given: list[str | None] = [*example.outputs[: example.num_given]]
+    missing = [None] * (len(example.rows) - len(given))
+    filled = fill_column(example.rows, given + missing, columns)
+    assert filled.values == example.outputs, filled.program.explain()
+
+
+def test_the_sessions_print_what_the_page_shows(tmp_path):
+    sessions = blocks("console")
+    assert len(sessions) == 4
+    for command, shown in (step for session in sessions for step in STEP.findall(session)):
+        file = tmp_path / command.split()[-1]
+        if command.startswith("cat ") and not file.exists():
+            file.write_text(shown)  # a table that the reader is given
+        else:
+            assert printed_by(command, tmp_path) == shown, command
+
+
+def printed_by(command: str, folder: Path) -> str:
+    command = re.sub(r"^aloex ", f"{sys.executable} -m aloex ", command)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_python_of_the_page_runs():
+    pytest.importorskip("pandas")
+    exec(compile("\n".join(blocks("python")), str(PAGE), "exec"), {})  # noqa: S102
