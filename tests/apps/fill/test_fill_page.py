@@ -1,4 +1,7 @@
-"""The page on filling columns: its sessions print what it shows, and its examples come true."""
+"""The page on filling columns: its sessions print what it shows, and its examples come true.
+
+The demo fills a table, too.
+"""
 
 import os
 import re
@@ -12,7 +15,8 @@ import pytest
 from aloex.apps.fill import fill_column
 from aloex.apps.fill.expressions.base import Row
 
-PAGE = Path(__file__).parents[3] / "docs" / "fill.md"
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "fill.md"
 STEP = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 EMPTY, SPACE = "(empty)", "␣"
 
@@ -99,3 +103,15 @@ def printed_by(command: str, folder: Path) -> str:
 def test_the_python_of_the_page_runs():
     pytest.importorskip("pandas")
     exec(compile("\n".join(blocks("python")), str(PAGE), "exec"), {})  # noqa: S102
+
+
+def test_the_demo_fills_its_table(tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    commands = re.findall(r"^\t\$\(BIN\)/(aloex fill .*)$", (ROOT / "Makefile").read_text(), re.M)
+    printed = [printed_by(command, tmp_path) for command in commands]
+    assert len(printed) == 3 and all(" 0 in doubt" in text for text in printed)
+    assert (tmp_path / "demo" / "orders.csv").read_text().splitlines()[5:] == [
+        'Piano,3 Dec 2025,20999,3 Dec,"20,999.00",free',
+        "Pencil,28 Feb 2026,0.7,28 Feb,0.70,4.90",
+        "Stool,2026-01-31,99.99,31 Jan,99.99,4.90",
+    ]
