@@ -169,6 +169,14 @@ def test_a_program_is_saved_and_applied(run, tmp_path):
     assert "PROGRAM" in run("fill", "apply", "--help")[1].upper()
 
 
+def test_a_saved_program_reads_all_its_columns(run, tmp_path):
+    (tmp_path / "prices.csv").write_text("a,b,least\n18,17,17\n9,12,9\n30,25,\n")
+    run("fill", "prices.csv", "--save-program", "p.json")
+    (tmp_path / "other.csv").write_text("b,x,a\n5,0,8\n7,0,6\n")
+    status, out, _ = run("fill", "apply", "p.json", "other.csv")
+    assert (status, out) == (0, "b,x,a,least\n5,0,8,5\n7,0,6,6\n")
+
+
 def test_mistakes_are_one_line(tmp_path):
     files = {
         "empty.csv": b"",

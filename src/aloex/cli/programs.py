@@ -11,7 +11,7 @@ from aloex.cli.choices import Choice, help_with_choices
 from aloex.cli.options import MAX_SEED, Resume
 
 app = typer.Typer(
-    help="Train what writes and ranks the programs of `aloex fill`.",
+    help="The paper's string programs: tasks, and training of what writes and ranks them.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

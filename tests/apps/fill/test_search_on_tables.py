@@ -7,7 +7,7 @@ import pytest
 from aloex.apps.fill.expressions.base import Constant, Row
 from aloex.apps.fill.expressions.programs import Join, Lookup, Switch
 from aloex.apps.fill.fill.column import SURE, Answer, fill_column
-from aloex.apps.fill.fill.confidence import FEW_EXAMPLES
+from aloex.apps.fill.fill.confidence import FEW_EXAMPLES, ONE_EXAMPLE, UNLIKE
 from aloex.apps.fill.fill.program import Program
 from aloex.apps.fill.search.solve import search
 from aloex.base.errors import InputError
@@ -130,6 +130,18 @@ def test_a_number_that_two_examples_give_is_in_doubt():
     rows: list[Row] = [("10",), ("20",), ("35",)]
     filled = fill_column(rows, ["17", "27", None], ["x"])
     assert filled.values[2] == "42" and filled.confidence[2] <= FEW_EXAMPLES
+
+
+def test_one_example_is_never_sure():
+    rows: list[Row] = [("4 apples",), ("12 pears",)]
+    filled = fill_column(rows, ["apples", None], ["what"])
+    assert filled.values[1] == "pears" and filled.confidence[1] <= ONE_EXAMPLE < SURE
+
+
+def test_a_row_that_looks_like_no_example_is_in_doubt():
+    rows: list[Row] = [("4 apples",), ("12 pears",), ("7 plums",), ("3 sweet figs",)]
+    filled = fill_column(rows, ["apples", "pears", None, None], ["what"])
+    assert filled.confidence[2] >= SURE > UNLIKE >= filled.confidence[3]
 
 
 def test_sure_begins_at_nine_tenths():

@@ -1,1 +1,1 @@
-"""`aloex fill`, and `aloex programs`: the networks and the energy behind it."""
+"""`aloex fill` and `aloex fill apply`."""

@@ -17,12 +17,13 @@ def columns_used(program: Program) -> list[int]:
 
 
 def _columns(value: Any) -> set[int]:
-    """All that is called `column` or `columns` in an expression's JSON."""
+    """All that is called `column`, `other` or `columns` in an expression's JSON."""
     if isinstance(value, list):
         return {i for each in value for i in _columns(each)}
     if not isinstance(value, dict):
         return set()
-    own = [value["column"]] if "column" in value else value.get("columns", [])
+    own = [*(value[name] for name in ("column", "other") if name in value)]
+    own += value.get("columns", [])
     return {*own, *(i for each in value.values() for i in _columns(each))}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aloex.apps.fill.expressions.base import Expression, Row
-from aloex.apps.fill.fill.confidence import most_confidence
+from aloex.apps.fill.fill.confidence import Limits
 from aloex.apps.fill.fill.program import Program
 from aloex.apps.fill.search.solve import search
 from aloex.apps.fill.search.vote import Candidate, ranked, rows_to_look_at
@@ -101,10 +101,12 @@ def fill_column(
     shares = _shares([p for p, _ in voters], texts)
     agreement = [sum(s.get(t, 0) for s, t in zip(shares, column, strict=True)) for column in texts]
     best = max(range(len(voters)), key=lambda i: (agreement[i], -i))
-    limit = most_confidence(voters[best][1], [rows[i] for i in examples])
+    limits = Limits(
+        voters[best][1], [rows[i] for i in examples], [str(outputs[i]) for i in examples]
+    )
     answers = [
-        Answer(output, 1.0, {}) if output is not None else _answer(text, share, limit)
-        for output, text, share in zip(outputs, texts[best], shares, strict=True)
+        Answer(output, 1.0, {}) if output is not None else _answer(text, share, limits(row, text))
+        for row, output, text, share in zip(rows, outputs, texts[best], shares, strict=True)
     ]
     names = tuple(columns)
     others = [Program(program, names) for i, (_, program) in enumerate(voters) if i != best]
