@@ -7,7 +7,6 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from aloex.apps.fill import fill_table
 from aloex.apps.fuzz.model import learn_to_file
 from aloex.apps.fuzz.mutate import MutatorSettings
 from aloex.base.errors import InputError
@@ -74,10 +73,9 @@ LEARN = {"method": "masked", "held_out": 0.0, "resume": False, "tell": print}
     "call",
     [
         lambda seed: MutatorSettings(seed=seed),
-        lambda seed: fill_table(Path("none.csv"), seed=seed),
         lambda seed: learn_to_file(Path("none"), Path("m"), seed=seed, **LEARN),
     ],
-    ids=["mutator", "fill", "model of bytes"],
+    ids=["mutator", "model of bytes"],
 )
 @pytest.mark.parametrize("seed", [-1, NUM_SEEDS])
 def test_the_library_refuses_them_too(call, seed):
