@@ -40,6 +40,11 @@ class StopSignals:
         if raises and number == signal.SIGINT:
             raise KeyboardInterrupt
 
+    def wait_for_on_first(self) -> None:
+        """Let `on_first` finish, if a signal has come: what is said after it comes after it."""
+        if self.received and self.watcher is not None:
+            self.watcher.thread.join()
+
     def __exit__(self, *_) -> None:
         for number, handler in self.before.items():
             # None stands for a handler that was not set from Python and cannot be put back.

@@ -205,6 +205,7 @@ class _Loop:
         if self.run is not None:
             advice = f"{self.how_to_resume} in the folder {self.run.path}"
         message = f"stopped at step {step} of {self.num_steps}; {advice}"
+        self.signals.wait_for_on_first()
         if devices.is_main():
             self.bar.say(message)
         number = None if why == TIME_IS_UP else why
