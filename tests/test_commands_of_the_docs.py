@@ -38,6 +38,7 @@ NOT_RUN = {  # by the first word, with the reason
 HERE, CLI = "tests/test_commands_of_the_docs.py", "tests/cli"
 OWN_TARGET = "tests/apps/fuzz/test_fuzz_own_target_page.py::test_the_page_runs"
 STUDIES, SYNTH = "tests/studies/test_commands.py", "tests/studies/test_synth_commands.py"
+FILL = "tests/studies/test_study_fill.py"
 RUN_BY = {  # the test that runs a command
     "aloex demo": "tests/apps/synthetic/test_demo.py::test_a_second_call_uses_the_run",
     "aloex learn": f"{HERE}::test_readme_learns_and_samples",
@@ -70,6 +71,9 @@ RUN_BY = {  # the test that runs a command
     "python -m studies.synth page": (
         "tests/studies/test_synth_page.py::test_the_pages_show_the_committed_results"
     ),
+    "python -m studies.fill table": f"{FILL}::test_the_commands_run",
+    "python -m studies.fill learn": f"{FILL}::test_the_commands_run",
+    "python -m studies.fill page": f"{FILL}::test_the_page_is_written",
     "python -m studies.speed compare": f"{STUDIES}::test_speed_compare",  # where PyTorch is
     "python -m studies.speed scaling": f"{STUDIES}::test_speed_scaling",
     "python -m studies.speed log-z": f"{STUDIES}::test_speed_log_z",

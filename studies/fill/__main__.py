@@ -80,5 +80,18 @@ def learn(
     print(f"costs: {out}")
 
 
+@app.command()
+def page(
+    results: Annotated[Path, typer.Option(help="Folder of the rows.")] = Path("results/fill"),
+    out: Annotated[Path, typer.Option(help="The page.")] = Path("docs/fill_study.md"),
+) -> None:
+    """Write the page from the committed rows."""
+    from aloex.base.files import write_file
+    from studies.fill.page import render
+
+    write_file(out, render(results))
+    print(f"page: {out}")
+
+
 if __name__ == "__main__":
     run_app(app)

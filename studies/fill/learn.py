@@ -68,12 +68,16 @@ def fit(
 
 
 def learn(tasks: Sequence[Task], rounds: int = 2) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Search, fit, and search again."""
-    costs, reports = dict(COSTS), []
-    for _ in range(rounds):
-        costs, report = fit(choices(tasks), COSTS)
-        COSTS.update(costs)
-        reports.append(report)
+    """Search, fit, and search again; `COSTS` itself is as before in the end."""
+    before, costs, reports = dict(COSTS), dict(COSTS), []
+    try:
+        for _ in range(rounds):
+            costs, report = fit(choices(tasks), COSTS)
+            COSTS.update(costs)
+            reports.append(report)
+    finally:
+        COSTS.clear()
+        COSTS.update(before)
     return costs, reports
 
 

@@ -24,7 +24,8 @@ def test_a_stored_command_can_be_repeated(command):
 
 def test_there_are_commands_of_every_study():
     studies = {shlex.split(command)[2] for command in COMMANDS if command.startswith("python")}
-    assert studies == {f"studies.{name}" for name in ("synthetic", "fuzz", "synth", "speed")}
+    names = ("synthetic", "fuzz", "synth", "speed", "fill")
+    assert studies == {f"studies.{name}" for name in names}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,104 @@
+"""The study of the column filler: its counts by hand, and the page against its rows."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from aloex.apps.fill.search.costs import COSTS
+from aloex.base.errors import InputError
+from studies.fill import page, rate, tasks
+from studies.fill.__main__ import app
+from studies.fill.learn import Choice, fit
+from studies.results import read
+
+ROOT = Path(__file__).parents[2]
+EASY = tasks.Task(
+    "last",
+    "substring",
+    ("name",),
+    [("Ada King",), ("Al Bo",), ("Cy Dee",), ("Ed Fox",)],
+    ["King", "Bo", "Dee", "Fox"],
+)
+HOPELESS = EASY._replace(name="hopeless", outputs=["q", "7", "zz", "w"])
+
+
+def test_a_task_is_solved_if_all_other_rows_are_right():
+    assert rate.rate(EASY, 2).solved and not rate.rate(HOPELESS, 2).solved
+
+
+def test_corrections_are_examples_beyond_the_first():
+    assert rate.corrections(EASY) == 0
+    assert rate.corrections(HOPELESS) == len(HOPELESS.rows) - 1
+
+
+def test_counts_and_limits_by_hand():
+    made = [
+        rate.Rated(EASY, solved, sure, 0.1) for solved, sure in ((1, 1), (1, 0), (0, 1), (0, 0))
+    ]
+    found = rate.summary(
+        [each._replace(solved=bool(each.solved), sure=bool(each.sure)) for each in made]
+    )
+    assert (found["solved"], found["sure"], found["sure_and_right"]) == (2, 2, 1)
+    assert rate.limits(0, 0) == (0, 1)
+    assert rate.limits(10, 10) == (pytest.approx(0.025 ** (1 / 10)), 1)
+
+
+def test_sets_are_disjoint_and_the_split_is_by_name():
+    for name in tasks.SETS:
+        for task in tasks.load(name):
+            first = hashlib.sha256(task.name.encode()).digest()[0]
+            assert (first < 86) == (name == "heldout"), task.name
+
+
+def test_what_is_no_set_is_told():
+    with pytest.raises(InputError, match="there is no set and no file nowhere"):
+        tasks.load("nowhere")
+
+
+def test_costs_move_towards_the_right_programs():
+    wrong_first = Choice([{"a": 1.0}, {"b": 1.0}], np.array([False, True]))
+    costs, report = fit([wrong_first] * 3, {"a": 1.0, "b": 2.0})
+    assert costs["a"] > 1 and costs["b"] < 2
+    assert report["right_before"] == 0 and report["right"] == 3
+
+
+def test_the_commands_run(tmp_path):
+    lines = (tasks.FOLDER / "text_dev.jsonl").read_text(encoding="utf-8").splitlines()[:3]
+    few = tmp_path / "few.jsonl"
+    few.write_text("\n".join(lines), encoding="utf-8")
+    runner = CliRunner()
+    out = ["--out", str(tmp_path)]
+    table = runner.invoke(
+        app, ["table", "--set", str(few), "--examples", "2", "--corrections", *out]
+    )
+    assert table.exit_code == 0, table.output
+    (row,) = read(tmp_path / "summary.json")
+    assert row["tasks"] == 3
+    costs = tmp_path / "costs.json"
+    before = dict(COSTS)
+    options = ["--set", str(few), "--rounds", "1", "--out", str(costs)]
+    learned = runner.invoke(app, ["learn", *options])
+    assert before == COSTS  # the learned ones are only written
+    assert learned.exit_code == 0 and costs.exists(), learned.output
+
+
+def test_the_page_is_written(tmp_path):
+    out = tmp_path / "page.md"
+    options = ["--results", str(ROOT / "results/fill"), "--out", str(out)]
+    done = CliRunner().invoke(app, ["page", *options])
+    assert done.exit_code == 0, done.output
+    assert out.read_text() == (ROOT / "docs/fill_study.md").read_text()
+
+
+def test_the_claims_of_the_page_hold():
+    rows = {
+        (page.NAMES[r["set"]], r["examples"]): r for r in read(ROOT / "results/fill/summary.json")
+    }
+    assert all(row["sure"] == 0 for (_, number), row in rows.items() if number == 1)
+    for name in ("heldout", "bustle"):
+        row = rows[name, 2]
+        assert row["sure_and_right"] < 0.97 * row["sure"]  # the page says that we fall short
+        assert row["sure_and_right"] < row["solved"] / 2
