@@ -6,9 +6,11 @@ import pytest
 
 from aloex.apps.fill.expressions.base import Constant, Row
 from aloex.apps.fill.expressions.programs import Join, Lookup, Switch
+from aloex.apps.fill.expressions.text import Split
 from aloex.apps.fill.fill.column import SURE, Answer, fill_column
 from aloex.apps.fill.fill.confidence import FEW_EXAMPLES, ONE_EXAMPLE, UNLIKE
 from aloex.apps.fill.fill.program import Program
+from aloex.apps.fill.search import solve
 from aloex.apps.fill.search.solve import search
 from aloex.base.errors import InputError
 
@@ -170,6 +172,20 @@ def test_what_nothing_explains_is_memorised():
     rows: list[Row] = [("five",), ("six",), ("six",), ("seven",)]
     (found, *_) = search(rows, ["prime", "composite"])
     assert isinstance(found.program, Switch | Lookup)
+
+
+def test_the_work_on_conditions_is_bounded(monkeypatch):
+    searched = []
+    found = solve.joined
+    monkeypatch.setattr(solve, "joined", lambda *pair: searched.append(pair) or found(*pair))
+    rows: list[Row] = [(f"{word} {i}",) for i, word in enumerate("abcdefgh")]
+    solve.search(rows, ["q", "w7", "e", "r!", "t", "yy", "u"])
+    assert 2 < len(searched) <= 1 + solve.MAX_BRANCHES
+
+
+def test_spaces_at_the_ends_of_a_cell_separate_nothing():
+    assert Split(0, " ", -1).run((" Emmy Noether ",)) == "Noether"
+    assert Split(0, " ", -1).span(" Emmy Noether ") == (6, 13)
 
 
 def test_more_examples_than_are_searched_with_are_all_kept():

@@ -172,20 +172,25 @@ class Same(Condition):
 
 @dataclass(frozen=True)
 class Larger(Condition):
-    """The number (or the length) of a cell is larger than that of another."""
+    """The only number (or the length) of a cell is larger than that of another."""
 
     column: int
     other: int
     of_length: bool = False
 
     def holds(self, row: Row) -> bool:
-        measure = len if self.of_length else first_number
+        measure = len if self.of_length else only_number
         one, other = measure(row[self.column]), measure(row[self.other])
         return one is not None and other is not None and one > other
 
     def explain(self, columns: Sequence[str]) -> str:
         word = "longer" if self.of_length else "larger"
         return f"{columns[self.column]} is {word} than {columns[self.other]}"
+
+
+def only_number(text: str) -> float | None:
+    """The number in a text that has no other; a date has three."""
+    return first_number(text) if len(spans("decimal", text)) == 1 else None
 
 
 @dataclass(frozen=True)

@@ -69,17 +69,22 @@ class Split(Expression):
     k: int
 
     def run(self, row: Row) -> str | None:
-        part = nth(row[self.column].split(self.separator), self.k)
+        part = nth(self.cut(row[self.column]), self.k)
         return None if part is None else part.strip()
+
+    def cut(self, text: str) -> list[str]:
+        """All parts; spaces at the ends of a cell separate nothing."""
+        return (text.strip() if self.separator.isspace() else text).split(self.separator)
 
     def span(self, text: str) -> tuple[int, int] | None:
         """Where the part is, with the spaces around it."""
-        parts = text.split(self.separator)
+        parts = self.cut(text)
         part = nth(parts, self.k)
         if part is None:
             return None
         before = parts[: self.k - 1 if self.k > 0 else self.k]
         start = sum(map(len, before)) + len(before) * len(self.separator)
+        start += len(text) - len(text.lstrip()) if self.separator.isspace() else 0
         return start, start + len(part)
 
     def features(self) -> dict[str, float]:

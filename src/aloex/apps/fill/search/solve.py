@@ -1,6 +1,7 @@
 """Programs that fit the examples: joined parts, cases by a condition, or memorised tables."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from aloex.apps.fill.expressions.base import Expression, Row
@@ -21,6 +22,7 @@ MAX_SPLITS = 6  # of the examples in two groups that are tried
 PER_BRANCH = 6  # programs of each branch that are combined
 PER_SPLIT = 12  # conditions of each split
 MAX_DEPTH = 2  # conditions in a program
+MAX_BRANCHES = 16  # groups of examples that are searched for one column
 
 
 class Found(NamedTuple):
@@ -36,7 +38,9 @@ def search(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
     """Programs for the examples, which are the first rows, the cheapest first."""
     found = joined(rows, outputs)
     if not found or found[0].cost > DEAR:
-        found = sorted([*found, *switched(rows, outputs, MAX_DEPTH)], key=lambda each: each.cost)
+        branches = Branches(MAX_BRANCHES)
+        cases = switched(rows, outputs, MAX_DEPTH, branches)
+        found = sorted([*found, *cases], key=lambda each: each.cost)
     return found or memorised(rows, outputs)
 
 
@@ -60,34 +64,50 @@ def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
     return sorted(found.values(), key=lambda each: each.cost)
 
 
-def switched(rows: Sequence[Row], outputs: Sequence[str], depth: int) -> list[Found]:
+@dataclass
+class Branches:
+    """How many more groups of examples may be searched: work is bounded, not time."""
+
+    left: int
+
+
+def switched(
+    rows: Sequence[Row], outputs: Sequence[str], depth: int, branches: Branches
+) -> list[Found]:
     """Programs that ask a condition first."""
     splits: dict[tuple[bool, ...], list[Test]] = {}
     for test in tests(rows, len(outputs)):
         splits.setdefault(test.holds[: len(outputs)], []).append(test)
-    found, branches = [], {}
+    found: list[Found] = []
+    known: dict[tuple[int, ...], list[Found]] = {}
 
     def branch(split: tuple[bool, ...], side: bool) -> list[Found]:
         chosen = tuple(i for i, holds in enumerate(split) if holds == side)
-        if chosen not in branches:
-            branches[chosen] = _branch(rows, outputs, chosen, depth)
-        return branches[chosen]
+        if chosen not in known and branches.left > 0:
+            branches.left -= 1
+            known[chosen] = _branch(rows, outputs, chosen, depth, branches)
+        return known.get(chosen, [])
 
     for split in list(splits)[:MAX_SPLITS]:
+        yes, no = branch(split, True), branch(split, False)
         for test in splits[split][:PER_SPLIT]:
-            found += _combined(test, branch(split, True), branch(split, False))
+            found += _combined(test, yes, no)
     return sorted(found, key=lambda each: each.cost)[: 4 * PER_BRANCH]
 
 
 def _branch(
-    rows: Sequence[Row], outputs: Sequence[str], chosen: tuple[int, ...], depth: int
+    rows: Sequence[Row],
+    outputs: Sequence[str],
+    chosen: tuple[int, ...],
+    depth: int,
+    branches: Branches,
 ) -> list[Found]:
     """Programs for some of the examples, with their texts in the order of all rows."""
     order = [*chosen, *(i for i in range(len(rows)) if i not in chosen)]
     own_rows, own = [rows[i] for i in order], [outputs[i] for i in chosen]
     found = joined(own_rows, own)
     if not found and depth > 1:
-        found = switched(own_rows, own, depth - 1)
+        found = switched(own_rows, own, depth - 1, branches)
     back = sorted(range(len(rows)), key=order.__getitem__)
     return [f._replace(texts=tuple(f.texts[i] for i in back)) for f in found[:PER_BRANCH]]
 
