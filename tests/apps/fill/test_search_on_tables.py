@@ -180,7 +180,7 @@ def test_the_work_on_conditions_is_bounded(monkeypatch):
     monkeypatch.setattr(solve, "joined", lambda *pair: searched.append(pair) or found(*pair))
     rows: list[Row] = [(f"{word} {i}",) for i, word in enumerate("abcdefgh")]
     solve.search(rows, ["q", "w7", "e", "r!", "t", "yy", "u"])
-    assert 2 < len(searched) <= 1 + solve.MAX_BRANCHES
+    assert 2 < len(searched) <= 1 + solve.MAX_DEPTH * solve.MAX_BRANCHES
 
 
 def test_spaces_at_the_ends_of_a_cell_separate_nothing():

@@ -22,7 +22,7 @@ MAX_SPLITS = 6  # of the examples in two groups that are tried
 PER_BRANCH = 6  # programs of each branch that are combined
 PER_SPLIT = 12  # conditions of each split
 MAX_DEPTH = 2  # conditions in a program
-MAX_BRANCHES = 16  # groups of examples that are searched for one column
+MAX_BRANCHES = 16  # groups of examples that are searched for conditions of one depth
 
 
 class Found(NamedTuple):
@@ -38,9 +38,7 @@ def search(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
     """Programs for the examples, which are the first rows, the cheapest first."""
     found = joined(rows, outputs)
     if not found or found[0].cost > DEAR:
-        branches = Branches(MAX_BRANCHES)
-        cases = switched(rows, outputs, MAX_DEPTH, branches)
-        found = sorted([*found, *cases], key=lambda each: each.cost)
+        found = sorted([*found, *with_cases(rows, outputs)], key=lambda each: each.cost)
     return found or memorised(rows, outputs)
 
 
@@ -62,6 +60,14 @@ def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
             if each.texts not in found or each.cost < found[each.texts].cost:
                 found[each.texts] = each
     return sorted(found.values(), key=lambda each: each.cost)
+
+
+def with_cases(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
+    """Programs with one condition; if there are none, with more."""
+    for depth in range(1, MAX_DEPTH + 1):
+        if found := switched(rows, outputs, depth, Branches(MAX_BRANCHES)):
+            return found
+    return []
 
 
 @dataclass
