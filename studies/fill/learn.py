@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aloex.apps.fill.search.costs import COSTS, total
+from aloex.apps.fill.expressions.base import added
+from aloex.apps.fill.search.costs import COSTS
 from aloex.apps.fill.search.solve import search
 from aloex.apps.fill.search.vote import features_on_rows
 from studies.fill.tasks import Task
@@ -35,7 +36,7 @@ def choices(tasks: Sequence[Task], numbers: Sequence[int] = (1, 2, 3)) -> list[C
         for n in numbers:
             programs = search(task.rows, task.outputs[:n])
             rows = features_on_rows(programs, task.rows, n)
-            features = [total([p.features, more]) for p, more in zip(programs, rows, strict=True)]
+            features = [added([p.features, more]) for p, more in zip(programs, rows, strict=True)]
             right = [[text or "" for text in p.texts[n:]] == task.outputs[n:] for p in programs]
             found.append(Choice(features, np.array(right, bool)))
     return found

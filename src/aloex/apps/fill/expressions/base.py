@@ -5,7 +5,7 @@ where it does not apply: there is no third word, no date. It never raises. Progr
 expressions, and so are their words, their Python code and their JSON.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -38,6 +38,15 @@ class Expression:
         return {"op": type(self).__name__} | {
             field.name: _to_json(getattr(self, field.name)) for field in fields(self)
         }
+
+
+def added(features: Iterable[dict[str, float]]) -> dict[str, float]:
+    """Features of several parts, added up."""
+    found: dict[str, float] = {}
+    for each in features:
+        for name, amount in each.items():
+            found[name] = found.get(name, 0.0) + amount
+    return found
 
 
 def _to_json(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.base import Expression, Row, added
 from aloex.apps.fill.expressions.conditions import Condition
 
 
@@ -23,11 +23,7 @@ class Join(Expression):
         return "".join(texts)
 
     def features(self) -> dict[str, float]:
-        found: dict[str, float] = {}
-        for part in self.parts:
-            for name, amount in part.features().items():
-                found[name] = found.get(name, 0) + amount
-        return found
+        return added(part.features() for part in self.parts)
 
     def explain(self, columns: Sequence[str]) -> str:
         return ", then ".join(part.explain(columns) for part in self.parts) or "nothing"
@@ -49,11 +45,7 @@ class Switch(Expression):
         return next(found, len(self.conditions))
 
     def features(self) -> dict[str, float]:
-        found: dict[str, float] = {"branches": float(len(self.programs))}
-        for part in (*self.conditions, *self.programs):
-            for name, amount in part.features().items():
-                found[name] = found.get(name, 0) + amount
-        return found
+        return added(part.features() for part in (*self.conditions, *self.programs))
 
     def explain(self, columns: Sequence[str]) -> str:
         cases = zip(self.conditions, self.programs, strict=False)

@@ -145,8 +145,6 @@ class Truncate(Expression):
 KEEP = {
     "all": (lambda text: text, ""),
     "first": (lambda text: text[:1], "the first letters of "),
-    "rest": (lambda text: text[1:], "all but the first letters of "),
-    "last": (lambda text: text[-1:], "the last letters of "),
 }
 
 

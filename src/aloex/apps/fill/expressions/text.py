@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.base import Expression, Row, added
 from aloex.apps.fill.expressions.patterns import in_words, nth, nth_span, ordinal
 
 
@@ -167,11 +167,7 @@ class Slice(Expression):
         return text[start:end]
 
     def features(self) -> dict[str, float]:
-        found: dict[str, float] = {"slice": 1.0}
-        for position in (self.start, self.end):
-            for name, amount in position.features().items():
-                found[name] = found.get(name, 0) + amount
-        return found
+        return added([{"slice": 1.0}, self.start.features(), self.end.features()])
 
     def explain(self, columns: Sequence[str]) -> str:
         start, end = self.start.explain(), self.end.explain()

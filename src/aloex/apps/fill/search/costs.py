@@ -4,8 +4,6 @@ A program that costs 1 more is e times less likely. Costs were set by hand, then
 (`python -m studies.fill learn`).
 """
 
-from collections.abc import Iterable
-
 Features = dict[str, float]
 
 COSTS: dict[str, float] = {
@@ -30,7 +28,6 @@ COSTS: dict[str, float] = {
     "match_upper": 0.5,
     "match_lower": 1.23,
     "match_nonspace": 0.21,
-    "match_line": 0.6,
     "edge": -0.48,
     "counted": 0.99,
     "counted_far": 0.3,
@@ -61,8 +58,6 @@ COSTS: dict[str, float] = {
     "every_after": 0.6,
     "every_first": 0.21,
     "every_all": 0.73,
-    "every_rest": 3.0,
-    "every_last": 1.6,
     "order": 1.81,
     "join": 0.56,
     "count": 2.26,
@@ -158,12 +153,3 @@ COSTS: dict[str, float] = {
 def cost_of(features: Features) -> float:
     """The sum over features of their costs."""
     return sum((COSTS.get(name, 0.0) * amount for name, amount in features.items()), 0.0)
-
-
-def total(all_features: Iterable[Features]) -> Features:
-    """Features of several parts, added up."""
-    found: Features = {}
-    for features in all_features:
-        for name, amount in features.items():
-            found[name] = found.get(name, 0.0) + amount
-    return found

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.base import Expression, Row, added
 from aloex.apps.fill.expressions.programs import Join, Lookup, Switch
 from aloex.apps.fill.search.atoms import by_example_texts, evaluate
 from aloex.apps.fill.search.condition_atoms import Test, tests
-from aloex.apps.fill.search.costs import Features, cost_of, total
+from aloex.apps.fill.search.costs import Features, cost_of
 from aloex.apps.fill.search.dates.atoms import date_expressions
 from aloex.apps.fill.search.dates.in_step import dates_in_step, of_dates
 from aloex.apps.fill.search.graph import best_paths
@@ -53,7 +53,7 @@ def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
         groups = by_example_texts(pool, len(outputs))
         for path in best_paths(outputs, inputs, groups, len(rows)):
             program = Join(tuple(part.expression for part in path.parts))
-            features = total(
+            features = added(
                 [*(part.features for part in path.parts), of_dates(program), of_ranges(program)]
             )
             each = Found(cost_of(features), program, path.texts, features)
@@ -130,7 +130,7 @@ def _combined(test: Test, yes: list[Found], no: list[Found]) -> list[Found]:
                 program = Switch(conditions, (a.program, *b.program.programs))
             else:
                 program = Switch((test.condition,), (a.program, b.program))
-            features = total([test.features, a.features, b.features])
+            features = added([test.features, a.features, b.features])
             found.append(Found(cost_of(features), program, texts, features))
     return found
 
