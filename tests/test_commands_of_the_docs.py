@@ -34,11 +34,17 @@ NOT_RUN = {  # by the first word, with the reason
     "mkdir": "of the shell",
     "printf": "of the shell",
     "sed": "of the shell",
+    "cp": "of the shell",
+    "grep": "of the shell",
+    "head": "of the shell",
+    "python": "a line of Python: the test of the page runs it",
 }
 HERE, CLI = "tests/test_commands_of_the_docs.py", "tests/cli"
 OWN_TARGET = "tests/apps/fuzz/test_fuzz_own_target_page.py::test_the_page_runs"
 STUDIES, SYNTH = "tests/studies/test_commands.py", "tests/studies/test_synth_commands.py"
 FILL = "tests/studies/test_study_fill.py"
+ENERGY = "tests/studies/test_fill_energy.py"
+EXFORM = "tests/studies/test_study_fill_exform.py"
 RUN_BY = {  # the test that runs a command
     "aloex demo": "tests/apps/synthetic/test_demo.py::test_a_second_call_uses_the_run",
     "aloex learn": f"{HERE}::test_readme_learns_and_samples",
@@ -72,7 +78,12 @@ RUN_BY = {  # the test that runs a command
         "tests/studies/test_synth_page.py::test_the_pages_show_the_committed_results"
     ),
     "python -m studies.fill table": f"{FILL}::test_the_commands_run",
+    "python -m studies.fill reliability": f"{FILL}::test_the_commands_run",
+    "python -m studies.fill exform": f"{EXFORM}::test_the_command_runs",
     "python -m studies.fill learn": f"{FILL}::test_the_commands_run",
+    "python -m studies.fill speed": f"{FILL}::test_speed_is_measured_beside_a_script",
+    "python -m studies.fill energy-train": f"{ENERGY}::test_the_commands_train_and_rate",
+    "python -m studies.fill energy-eval": f"{ENERGY}::test_the_commands_train_and_rate",
     "python -m studies.fill page": f"{FILL}::test_the_page_is_written",
     "python -m studies.speed compare": f"{STUDIES}::test_speed_compare",  # where PyTorch is
     "python -m studies.speed scaling": f"{STUDIES}::test_speed_scaling",
@@ -84,6 +95,7 @@ SMALLER = {  # what to add, so that a command ends within seconds
     "aloex synthetic train": "--steps 4",
     "aloex fuzz learn": "--steps 2",
 }
+PIPE = re.compile(r" (?:>|\|\|?) ")  # what follows is of the shell
 FEWER_INPUTS = re.compile(r"--inputs \d+")
 
 
@@ -118,8 +130,8 @@ def test_every_command_of_a_page_is_known_and_run(page):
         assert kind in SHELL | OTHER, f"a block of {kind} in {page.name}: is it one of commands?"
         for command in only_commands(block) if kind in SHELL else ():
             first = command.split()[0]
-            if first in ("aloex", "python"):
-                name, is_group = parse(shlex.split(command))
+            if first == "aloex" or command.startswith("python -m "):
+                name, is_group = parse(shlex.split(PIPE.split(command)[0]))
                 assert name in RUN_BY or is_group, f"{page.name} prints {command}: which test?"
             else:
                 assert first in NOT_RUN, f"{page.name} prints {command}, which no test runs"

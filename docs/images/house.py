@@ -30,7 +30,7 @@ APPS = {
         ["model", "target"],
         ["inputs", "tools"],
     ],
-    "fill": [["fill"], ["search", "tables"], ["expressions"]],
+    "fill": [["fill"], ["search", "tables", "export"], ["expressions"]],
     "programs": [["networks", "energy"], ["space", "tasks"], ["language"]],
     "synthetic": [["demo, draw"], ["train, evaluate"], ["methods"], ["data, density"]],
 }

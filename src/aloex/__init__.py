@@ -8,10 +8,10 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from aloex.base.extras import explain_missing
-
+# Type checkers know this name. `typing` itself would take most of the time until the command can
+# tell an interrupt: see `aloex.__main__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from aloex import (
         baselines,
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a part when it is first asked for: JAX takes a second, and some commands need none."""
     if name not in __all__:
         raise AttributeError(f"module 'aloex' has no attribute {name!r}")
@@ -64,6 +64,8 @@ def __getattr__(name: str) -> Any:
             return import_module("aloex.apps.fill.fill").fill
         return import_module("aloex.base.errors" if name == "errors" else f"aloex.{name}")
     except ModuleNotFoundError as error:
+        from aloex.base.extras import explain_missing
+
         raise explain_missing(error) or error from None
 
 

@@ -14,7 +14,9 @@ app = command_line("The column filler on tasks as people have them.")
 
 @app.command()
 def table(
-    of: Annotated[str, typer.Option("--set", help="dev, heldout, or a file of tasks.")] = "heldout",
+    of: Annotated[
+        str, typer.Option("--set", help="dev, heldout, test, or a file of tasks.")
+    ] = "heldout",
     examples: Annotated[str, typer.Option(help="Numbers of examples.")] = "1,2,3",
     corrections: Annotated[
         bool, typer.Option("--corrections", help="Also count corrections until all is right.")
@@ -60,6 +62,60 @@ def table(
 
 
 @app.command()
+def exform(
+    of: Annotated[
+        str, typer.Option("--set", help="dev, heldout, test, or a file of tasks.")
+    ] = "dev",
+    examples: Annotated[str, typer.Option(help="Numbers of examples.")] = "1,2,3",
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Name the tasks that exform alone solves.")
+    ] = False,
+    environment: Annotated[
+        Path, typer.Option(help="Virtual environment for exform; made if it is not there.")
+    ] = Path("build/exform-venv"),
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/fill"),
+) -> None:
+    """Tasks of one column, solved by Aloex and by exform from the same rows."""
+    from studies.fill.beside import compare, counts
+    from studies.fill.exform import VERSION, Exform, install, suits
+    from studies.fill.tasks import load
+    from studies.results import save
+
+    tasks = [task for task in load(of) if suits(task)]
+    numbers = listed(examples, "--examples")
+    require(min(numbers) >= 1, f"--examples must be positive, got {min(numbers)}")
+    solver = Exform(install(environment, VERSION))
+    for number in numbers:
+        pairs = compare(tasks, number, solver)
+        row = {"set": of, "examples": number, "exform": VERSION, **counts(pairs)}
+        save(out / "exform.json", [row], ("set", "examples"), quiet=True)
+        print(
+            f"{of}, {number} examples, {row['tasks']} tasks: Aloex {row['ours']}, "
+            f"exform {row['theirs']}, both {row['both']}"
+        )
+        if verbose:
+            print("  only exform:", ", ".join(p.task.name for p in pairs if p.theirs > p.ours))
+
+
+@app.command()
+def reliability(
+    of: Annotated[str, typer.Option("--set", help="dev, heldout, test, or a file.")] = "heldout",
+    examples: Annotated[int, typer.Option(min=1, help="Number of examples.")] = 2,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/fill"),
+) -> None:
+    """How often rows of some confidence are right."""
+    from studies.fill.reliability import confidence_and_truth
+    from studies.fill.reliability import reliability as points_of
+    from studies.fill.tasks import load
+    from studies.results import save
+
+    tasks = [task for task in load(of) if len(task.rows) > examples]
+    pairs = [confidence_and_truth(task, examples) for task in tasks]
+    row = {"set": of, "examples": examples, "num_rows": sum(map(len, pairs))}
+    save(out / "reliability.json", [{**row, "points": points_of(pairs)}], ("set", "examples"))
+
+
+@app.command()
 def learn(
     of: Annotated[str, typer.Option("--set", help="dev, or a file of tasks.")] = "dev",
     rounds: Annotated[int, typer.Option(min=1, help="Searches, each with the costs so far.")] = 2,
@@ -81,15 +137,107 @@ def learn(
 
 
 @app.command()
+def speed(
+    programs: Annotated[str, typer.Option(help="Some of them: word,date. Default: all.")] = "",
+    rows: Annotated[int, typer.Option(min=10, help="Rows of the tables.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Of the tables.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/fill"),
+) -> None:
+    """Rows per second and memory of `aloex fill` and `aloex fill apply`, beside plain scripts."""
+    from tempfile import TemporaryDirectory
+
+    from studies.fill.speed import measure, names
+    from studies.results import save
+
+    for name in names(programs):
+        with TemporaryDirectory() as folder:
+            for row in measure(Path(folder), name, rows, seed):
+                save(out / "speed.json", [row], ("how", "program", "rows"), quiet=True)
+                print(
+                    "{how} {program}: {rows_per_cpu_second:,} rows/s, {times_the_peer} times the "
+                    "peer, {megabytes} MB; same cells: {same_cells}".format(**row)
+                )
+
+
+@app.command()
+def energy_train(
+    tasks: Annotated[int, typer.Option(min=1, help="Generated tasks to learn from.")] = 3000,
+    valid: Annotated[int, typer.Option(min=1, help="Generated tasks that say when to stop.")] = 400,
+    seeds: Annotated[int, typer.Option(min=1, help="Networks that stand together.")] = 3,
+    of: Annotated[str, typer.Option("--set", help="Tasks to fine-tune on.")] = "dev",
+    out: Annotated[Path, typer.Option(help="Folder of the weights.")] = Path("build/fill_energy"),
+) -> None:
+    """Train energies of programs, the challengers of the linear costs."""
+    from studies.fill.energy.train_all import train_all
+    from studies.fill.tasks import load
+
+    for name, told in train_all(load(of), tasks, valid, seeds, out).items():
+        print(f"{name}: {told}")
+    print(f"weights: {out}")
+
+
+@app.command()
+def energy_eval(
+    of: Annotated[
+        str, typer.Option("--set", help="dev, heldout, test, or a file of tasks.")
+    ] = "heldout",
+    examples: Annotated[str, typer.Option(help="Numbers of examples.")] = "1,2,3",
+    weights: Annotated[Path, typer.Option(help="Folder of the weights.")] = Path(
+        "build/fill_energy"
+    ),
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/fill"),
+) -> None:
+    """Linear costs and energies on the same programs: whose first one is right on all rows?"""
+    from studies.fill.energy.evaluate import rankers, summary
+    from studies.fill.energy.pools import pools
+    from studies.fill.tasks import load
+    from studies.results import save
+
+    tasks = load(of)
+    for number in listed(examples, "--examples"):
+        require(number >= 1, f"--examples must be positive, got {number}")
+        found = pools(tasks, [number])
+        for row in summary(found, rankers(found, weights, by_fold=of == "dev")):
+            row = {"set": of, "examples": number, **row}
+            save(out / "energy.json", [row], ("set", "examples", "ranker"), quiet=True)
+            print(
+                f"{of}, {number} examples, {row['ranker']}: first right {row['first_right']} of "
+                f"{row['some_right']} that can be, {row['tasks']} in all; "
+                f"log-likelihood {row['log_likelihood']}"
+            )
+
+
+@app.command()
+def energy_extras(
+    of: Annotated[str, typer.Option("--set", help="dev, or a file of tasks.")] = "dev",
+    number: Annotated[int, typer.Option(min=1, help="How many.")] = 8,
+    products: Annotated[
+        bool, typer.Option("--products", help="Also features times those of the table.")
+    ] = False,
+) -> None:
+    """Which features seen on rows would help the linear costs most, one after the other."""
+    from studies.fill.energy.extras import extras
+    from studies.fill.energy.pools import pools
+    from studies.fill.tasks import load
+
+    for row in extras(pools(load(of)), number, products):
+        print(
+            f"{row['extra']} {row.get('weight', 0.0):+.2f}: first right {row['first_right']}, "
+            f"log-likelihood {row['log_likelihood']:.4f}"
+        )
+
+
+@app.command()
 def page(
     results: Annotated[Path, typer.Option(help="Folder of the rows.")] = Path("results/fill"),
     out: Annotated[Path, typer.Option(help="The page.")] = Path("docs/fill_study.md"),
 ) -> None:
     """Write the page from the committed rows."""
     from aloex.base.files import write_file
-    from studies.fill.page import render
+    from studies.fill.page import draw, render
 
     write_file(out, render(results))
+    draw(results, out.parent / "images" / "fill" / "reliability.png")
     print(f"page: {out}")
 
 

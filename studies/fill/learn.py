@@ -14,12 +14,12 @@ import numpy as np
 from aloex.apps.fill.expressions.base import added
 from aloex.apps.fill.search.costs import COSTS
 from aloex.apps.fill.search.solve import search
-from aloex.apps.fill.search.vote import features_on_rows
+from aloex.apps.fill.search.vote import row_features
 from studies.fill.tasks import Task
 
 STEPS = 400
 RATE = 0.03
-PULL = 0.03  # towards the costs at the beginning; chosen by cross-validation on the dev set
+PULL = 0.003  # towards the costs at the beginning; chosen by cross-validation on the dev set
 
 
 class Choice(NamedTuple):
@@ -35,7 +35,7 @@ def choices(tasks: Sequence[Task], numbers: Sequence[int] = (1, 2, 3)) -> list[C
     for task in tasks:
         for n in numbers:
             programs = search(task.rows, task.outputs[:n])
-            rows = features_on_rows(programs, task.rows, n)
+            rows = row_features(programs, task.rows, n)
             features = [added([p.features, more]) for p, more in zip(programs, rows, strict=True)]
             right = [[text or "" for text in p.texts[n:]] == task.outputs[n:] for p in programs]
             found.append(Choice(features, np.array(right, bool)))

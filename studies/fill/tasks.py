@@ -8,7 +8,13 @@ from aloex.apps.fill.expressions.base import Row
 from aloex.base.errors import InputError
 
 FOLDER = Path(__file__).parent / "tasks"
-SETS = {"dev": ("text_dev", "values_dev"), "heldout": ("text_heldout", "values_heldout")}
+SETS = {
+    "dev": ("text_dev", "values_dev", "more_dev"),
+    "heldout": ("text_heldout", "values_heldout"),
+    "test": ("more_test",),
+    "fresh": ("fresh_dev",),
+    "fresh_test": ("fresh_test",),
+}
 
 
 class Task(NamedTuple):
@@ -22,7 +28,7 @@ class Task(NamedTuple):
 
 
 def load(name: str) -> list[Task]:
-    """The tasks of a set (dev or heldout), or of a file of JSON lines."""
+    """The tasks of a set, a key of `SETS`, or of a file of JSON lines."""
     paths = [FOLDER / f"{each}.jsonl" for each in SETS[name]] if name in SETS else [Path(name)]
     tasks: list[Task] = []
     for path in paths:

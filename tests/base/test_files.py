@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aloex.base.errors import AloexError
-from aloex.base.files import write_file
+from aloex.base.files import UNFINISHED, naming, whole_file, write_file
 
 
 class Interrupted(Exception):
@@ -29,7 +29,7 @@ def test_an_interrupt_before_the_rename_leaves_the_old_file(tmp_path, monkeypatc
         patch.setattr(os, "replace", interrupted)
         with pytest.raises(Interrupted):
             write_file(path, "new", durable=durable)
-    assert path.read_text() == "old"
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
     write_file(path, b"new", durable=durable)
     assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
 
@@ -63,6 +63,65 @@ def test_a_reader_never_sees_half_a_file(tmp_path):
     assert seen <= contents
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError, OSError])
+def test_an_end_in_the_middle_leaves_nothing_behind(tmp_path, error):
+    with pytest.raises((error, AloexError)), whole_file(tmp_path / "file") as file:
+        file.write(b"half")
+        raise error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_write_one_file_at_once(tmp_path):
+    """It fails if they share the name of the file that is not whole yet."""
+    path = tmp_path / "file"
+    with whole_file(path) as first:
+        first.write(b"first")
+        with whole_file(path) as second:
+            first.flush()
+            second.write(b"2nd")
+        assert path.read_bytes() == b"2nd"
+        assert [each.suffix for each in tmp_path.iterdir() if each != path] == [UNFINISHED]
+    assert path.read_bytes() == b"first" and list(tmp_path.iterdir()) == [path]
+
+
+def test_links_and_modes_stay(tmp_path):
+    link, real = tmp_path / "link", tmp_path / "real"
+    link.symlink_to("real")
+    mask = os.umask(0o027)
+    try:
+        write_file(link, "new")
+    finally:
+        os.umask(mask)
+    assert link.is_symlink() and real.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o640  # as any new file
+    real.chmod(0o600)
+    with whole_file(link) as file:
+        assert os.fstat(file.fileno()).st_mode & 0o777 == 0o600  # before there is text in it
+    assert real.stat().st_mode & 0o777 == 0o600 and link.is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_stays(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(0o640)
+    os.chown(path, 1234, 5678)
+    write_file(path, "new")
+    about = path.stat()
+    assert (about.st_uid, about.st_gid, about.st_mode & 0o777) == (1234, 5678, 0o640)
+
+
+def test_a_name_as_long_as_can_be(tmp_path):
+    for name in ("x" * 255, "漢" * 85):
+        write_file(tmp_path / name, "text")
+        assert (tmp_path / name).read_text() == "text"
+
+
+def test_a_reader_that_has_left_is_no_error_to_explain():
+    with pytest.raises(BrokenPipeError), naming("standard output"):
+        raise BrokenPipeError
+
+
 def test_a_pipe_is_written_to_and_stays(tmp_path):
     path, got = tmp_path / "pipe", []
     os.mkfifo(path)
@@ -80,10 +139,12 @@ def test_a_pipe_is_written_to_and_stays(tmp_path):
         ("none/file", r"cannot write .*none/file: No such file or directory; check the path"),
         ("there/file", r"cannot write .*there/file: Not a directory; .*choose another path"),
         ("/proc/aloex", r"cannot write /proc/aloex: "),
+        ("loop", r"cannot write .*loop: Too many .*; the link leads back to itself; choose"),
     ],
 )
 def test_what_cannot_be_written_is_told_with_its_path(tmp_path, path, message):
     (tmp_path / "there").write_text("a file")
+    (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(AloexError, match=message):
         write_file(tmp_path / Path(path), "text")
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from aloex.base.signals import StopSignals
+from aloex.base.signals import StopSignals, unwinding
 
 # One call that takes a second or more, without the interpreter's lock, as compiled programs do:
 # no handler runs before it returns.
@@ -46,3 +46,39 @@ def test_it_is_told_while_the_main_thread_is_in_a_long_call():
         assert child.stdout is not None and child.stdout.readline() == "busy\n"
         child.send_signal(signal.SIGINT)
         assert child.communicate(timeout=60)[0] == f"told\ndone {int(signal.SIGINT)}\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_an_end_from_outside_cleans_up_first(number):
+    cleaned = []
+    with pytest.raises(SystemExit) as end, unwinding():
+        try:
+            os.kill(os.getpid(), number)
+        finally:
+            os.kill(os.getpid(), number)  # a second one changes nothing
+            cleaned.append(True)
+    assert end.value.code == 128 + number and cleaned == [True]
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_what_is_ignored_stays_ignored():
+    """As under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with unwinding():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_in_a_thread_nothing_changes():
+    def enter():
+        with unwinding():
+            seen.append(signal.getsignal(signal.SIGTERM))
+
+    seen, before = [], signal.getsignal(signal.SIGTERM)
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert seen == [before]

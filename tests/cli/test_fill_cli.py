@@ -1,31 +1,14 @@
 """`aloex fill` and `aloex fill apply` as a stranger meets them."""
 
 import json
+import os
 import sys
 
 import pytest
 
-from aloex.cli import main
 from commands import aloex, assert_mistakes_are_one_line, python
 
 NAMES = "name,short\nAda Lovelace,Lovelace\nAlan Turing,Turing\nGrace Hopper,\nKurt Gödel,\n"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capfd):
-    """Run `aloex` in this process and in a folder of its own: exit status, what it printed."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["aloex", *map(str, words)])
-        try:
-            main()
-            status = 0
-        except SystemExit as stop:
-            status = stop.code or 0
-        return status, *capfd.readouterr()
-
-    return run
 
 
 def test_a_table_is_filled(run, tmp_path):
@@ -175,6 +158,41 @@ def test_a_saved_program_reads_all_its_columns(run, tmp_path):
     (tmp_path / "other.csv").write_text("b,x,a\n5,0,8\n7,0,6\n")
     status, out, _ = run("fill", "apply", "p.json", "other.csv")
     assert (status, out) == (0, "b,x,a,least\n5,0,8,5\n7,0,6,6\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of Unix")
+def test_progress_is_drawn_on_a_terminal(tmp_path):
+    import pty
+    import subprocess
+
+    (tmp_path / "names.csv").write_text(NAMES)
+    for words in (("names.csv", "--save-program", "p.json"), ("apply", "p.json", "names.csv")):
+        ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "aloex", "fill", *words]
+        env = {**os.environ, "TERM": "xterm", "COLUMNS": "120", "PYTHONPATH": ":".join(sys.path)}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=theirs, check=True
+        )
+        os.close(theirs)
+        said = os.read(ours, 100_000).decode()
+        os.close(ours)
+        assert "rows, " in said and " per second" in said
+        assert b"per second" not in done.stdout
+
+
+def test_a_table_with_two_thousand_rows_asks_few_questions(run, tmp_path):
+    """As many steps as rows, not as their square: answers are counted when they are made."""
+    made = []
+    rows = "".join(f"Ed Fo{i},\n" for i in range(2000))
+    (tmp_path / "t.csv").write_text(NAMES + rows)
+    with pytest.MonkeyPatch.context() as patch:
+        from aloex.apps.fill.fill import column
+
+        answer = column._answer
+        patch.setattr(column, "_answer", lambda *given: made.append(1) or answer(*given))
+        assert run("fill", "t.csv", "--out", "f.csv")[0] == 0
+    assert len(made) < 3 * 2004
+    assert (tmp_path / "f.csv").read_text().endswith("Ed Fo1999,Fo1999\n")
 
 
 def test_mistakes_are_one_line(tmp_path):

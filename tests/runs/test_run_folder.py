@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from aloex.base.errors import AloexError, CheckpointError, InputError
+from aloex.base.files import UNFINISHED
 from aloex.learning import RunFolder
 from aloex.runs import checkpoints
 from aloex.runs.run_folder import discard_run, open_run, recorded_steps
@@ -205,7 +206,7 @@ def test_files_have_a_bounded_size(tmp_path, monkeypatch):
 def what_a_kill_leaves(folder):
     """The folder of a run whose process was killed before it had written the config."""
     RunFolder.create(folder, config=CONFIG, seed=0)
-    (folder / "config.json").rename(folder / ".config.json.writing")
+    (folder / "config.json").rename(folder / f".config.json.12ab{UNFINISHED}")
     return folder
 
 

@@ -2,8 +2,11 @@
 
 import errno
 import os
+import secrets
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from io import BufferedWriter
 from pathlib import Path
 
 from aloex.base.errors import AloexError
@@ -23,7 +26,10 @@ ADVICE = {
     errno.EISDIR: IN_THE_WAY,
     errno.EEXIST: IN_THE_WAY,
     errno.ENAMETOOLONG: "choose a shorter path",
+    errno.ELOOP: "the link leads back to itself; choose another path",
 }
+UNFINISHED = ".writing"  # how the name of a file ends until it is whole
+MAX_STEM = 40  # characters of its own name in it: with four bytes each, names are still valid
 
 
 class FileError(AloexError, OSError):
@@ -40,10 +46,13 @@ def explain_os_error(error: OSError, path: str | os.PathLike[str] | None = None)
 
 @contextmanager
 def naming(path: str | os.PathLike[str], action: str = "write") -> Generator[None]:
-    """Turn an OSError into a `FileError` that names the path: that of a full disk has none."""
+    """Turn an OSError into a `FileError` that names the path: that of a full disk has none.
+
+    A pipe whose reader has left is nobody's mistake: that error stays as it is.
+    """
     try:
         yield
-    except AloexError:
+    except (AloexError, BrokenPipeError):
         raise
     except OSError as error:
         raise FileError(f"cannot {action} {explain_os_error(error, path)}") from error
@@ -56,24 +65,62 @@ def make_folder(path: Path) -> None:
 
 
 def write_file(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write a file so that it is always there in full, the old one or the new one.
-
-    With `durable` it is on the disk when this returns, whatever then happens to the machine.
-    """
+    """Write a file so that it is always there in full: see `whole_file`."""
     data = content.encode() if isinstance(content, str) else content
+    with whole_file(path, durable=durable) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(path: Path, *, durable: bool = False) -> Generator[BufferedWriter]:
+    """A file to write block by block that is always there in full, the old one or the new one.
+
+    It gets its name when the block has ended. After an error or an interrupt nothing is left of it.
+    Links are followed, and a file that is replaced hands on its mode and, where that is allowed,
+    its owner. Several may write the same file at once: the last one to end wins.
+
+    With `durable` it is on the disk in the end, whatever then happens to the machine.
+    """
     with naming(path):
-        if path.exists() and not path.is_file():  # a pipe or a device is not to be replaced
-            path.write_bytes(data)
+        target = behind_links(path)
+        if target.exists() and not target.is_file():  # a pipe or a device is not to be replaced
+            with target.open("wb") as file:
+                yield file
             return
-        writing = path.with_name(f".{path.name}.writing")
+        name = f".{target.name[:MAX_STEM]}.{secrets.token_hex(4)}{UNFINISHED}"
+        writing = target.with_name(name)
         try:
-            with writing.open("wb") as file:
-                file.write(data)
+            with writing.open("xb") as file:
+                _hand_on_rights(target, writing)
+                yield file
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())
-            os.replace(writing, path)
-        except OSError:  # of a full disk, half a file would take what is left
+            os.replace(writing, target)
+        except BaseException:  # of a full disk, half a file would take what is left
             with suppress(OSError):
                 writing.unlink(missing_ok=True)
             raise
+
+
+def behind_links(path: str | os.PathLike[str]) -> Path:
+    """The file that a link leads to, which need not be there; the path itself if it is no link."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+    return target
+
+
+def _hand_on_rights(old: Path, new: Path) -> None:
+    """Give a file the owner and the mode of the one that it will replace, if there is one.
+
+    Before anything is written to it: what others may not read, they must not read meanwhile.
+    """
+    if not old.exists():
+        return
+    rights, own = old.stat(), new.stat()
+    if (rights.st_uid, rights.st_gid) != (own.st_uid, own.st_gid):
+        with suppress(OSError):  # only root may give files away
+            os.chown(new, rights.st_uid, rights.st_gid)
+    with suppress(OSError):  # some file systems have no modes
+        new.chmod(stat.S_IMODE(rights.st_mode))

@@ -3,7 +3,8 @@
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -78,3 +79,28 @@ class _Watcher:
         os.close(self.write_end)  # ends the thread
         self.thread.join()
         os.close(self.read_end)
+
+
+@contextmanager
+def unwinding() -> Generator[None]:
+    """Inside the block SIGTERM and SIGHUP raise `SystemExit`, so that what is half written goes.
+
+    The exit status is the one of the signal, such as 143. A signal that is ignored, as by `nohup`,
+    stays so. As always, only the main thread can do this; elsewhere nothing changes.
+    """
+
+    def leave(number: int, frame: Any) -> None:
+        signal.signal(number, signal.SIG_IGN)  # a second one must not interrupt the cleaning up
+        raise SystemExit(128 + number)
+
+    numbers = [signal.SIGTERM, signal.SIGHUP] if hasattr(signal, "SIGHUP") else [signal.SIGTERM]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)

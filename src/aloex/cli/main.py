@@ -1,5 +1,6 @@
 """The `aloex` command: its parts joined, and errors told as one clear line."""
 
+import os
 import sys
 from io import TextIOWrapper
 from typing import NoReturn
@@ -35,6 +36,8 @@ app.add_typer(programs.app, name="programs")
 def main() -> None:
     """The `aloex` command."""
     keep_compiled_programs()
+    if sys.stderr is None:  # closed: what nobody can read must not go among the rows on stdout
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to fail
             stream.reconfigure(errors="backslashreplace")

@@ -20,7 +20,7 @@ from typing import Any
 import jax
 
 from aloex.base.errors import CheckpointError, InputError, require
-from aloex.base.files import make_folder, naming, write_file
+from aloex.base.files import UNFINISHED, make_folder, naming, write_file
 from aloex.base.locks import LOCK, folder_lock
 from aloex.runs import devices
 from aloex.runs.checkpoints import Checkpoints
@@ -77,9 +77,8 @@ class RunFolder:
         """Whether no run has begun here and nothing else is here either."""
         if not self.path.is_dir():
             return not self.path.exists()
-        left = {p.name for p in self.path.iterdir()} - {LOCK, ABOUT, f".{ABOUT}.writing"}
-        left -= {f".{CONFIG}.writing"}
-        return left <= {CHECKPOINTS} and not self.checkpoints.steps()
+        here = {p.name for p in self.path.iterdir() if p.suffix != UNFINISHED}
+        return here <= {LOCK, ABOUT, CHECKPOINTS} and not self.checkpoints.steps()
 
     def has_begun(self) -> bool:
         """Whether there is a run here, or what is left of one."""

@@ -1,10 +1,11 @@
-"""The page on filling columns: its sessions print what it shows, and its examples come true.
+"""The pages on filling columns: sessions print what they show, and examples come true.
 
 The demo fills a table, too.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +15,13 @@ import pytest
 
 from aloex.apps.fill import fill_column
 from aloex.apps.fill.expressions.base import Row
+from aloex.apps.fill.fill.confidence import CONSTANT, COPIED, DOUBTFUL, SURE, TOO_FEW, UNLIKE
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "fill.md"
+CONFIDENCE = ROOT / "docs" / "fill_confidence.md"
+TUTORIAL = ROOT / "docs" / "fill_tutorial.md"
+SESSIONS = {PAGE: 5, CONFIDENCE: 3, TUTORIAL: 10}  # how many each page has
 STEP = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 EMPTY, SPACE = "(empty)", "␣"
 
@@ -30,8 +35,17 @@ class Example(NamedTuple):
     num_given: int
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+class Limited(NamedTuple):
+    """A line of one of the tables of limits: the last row is in doubt."""
+
+    what: str
+    rows: list[Row]
+    outputs: list[str]
+    limit: float
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def cell(text: str) -> str:
@@ -51,17 +65,34 @@ def examples() -> list[Example]:
             num_given = pairs.count("given")
         if "→" not in line:
             continue
-        sides = [pair.split(" → ") for pair in pairs]
-        rows = [tuple(map(cell, cells.split(" + "))) for cells, _ in sides]
-        found.append(Example(what, rows, [cell(output) for _, output in sides], num_given))
+        rows, outputs = read_pairs(pairs)
+        found.append(Example(what, rows, outputs, num_given))
+    return found
+
+
+def read_pairs(pairs: list[str]) -> tuple[list[Row], list[str]]:
+    sides = [pair.split(" → ") for pair in pairs]
+    rows = [tuple(map(cell, cells.split(" + "))) for cells, _ in sides]
+    return rows, [cell(output) for _, output in sides]
+
+
+def limits() -> list[Limited]:
+    """The lines of all tables with examples, a row in doubt and its limit."""
+    found = []
+    for line in CONFIDENCE.read_text().splitlines():
+        cells = line.strip("| ").split(" | ")
+        if "→" in line and len(cells) == 4:
+            what, given, doubtful, limit = cells
+            found.append(Limited(what, *read_pairs([*given.split("; "), doubtful]), float(limit)))
     return found
 
 
 EXAMPLES = examples()
+LIMITS = limits()
 
 
 def test_the_tables_are_read():
-    assert len(EXAMPLES) >= 35
+    assert len(EXAMPLES) >= 55
     assert {(example.num_given, len(example.rows)) for example in EXAMPLES} == {(2, 3), (4, 6)}
     assert len({example.rows[0] + (example.outputs[0],) for example in EXAMPLES}) == len(EXAMPLES)
 
@@ -75,9 +106,26 @@ def test_the_tables_are_true(example: Example):
     assert filled.values == example.outputs, filled.program.explain()
 
 
-def test_the_sessions_print_what_the_page_shows(tmp_path):
-    sessions = blocks("console")
-    assert len(sessions) == 4
+def test_the_limits_are_read():
+    assert {each.limit for each in LIMITS} == {CONSTANT, COPIED, TOO_FEW, DOUBTFUL}
+    assert len(LIMITS) == 9
+    text = CONFIDENCE.read_text()
+    assert f"a confidence below {SURE:.2f}" in text and f"{UNLIKE:.2f} of the votes" in text
+
+
+@pytest.mark.parametrize("each", LIMITS, ids=lambda each: each.what)
+def test_the_limits_are_true(each: Limited):
+    columns = [f"column {i}" for i in range(len(each.rows[0]))]
+    filled = fill_column(each.rows, [*each.outputs[:-1], None], columns)
+    assert filled.values == each.outputs, filled.program.explain()
+    assert filled.answers[-1].confidence == each.limit and filled.in_doubt == [len(each.rows) - 1]
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
+def test_the_sessions_print_what_the_page_shows(page, tmp_path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    sessions = blocks(page, "console")
+    assert len(sessions) == SESSIONS[page]
     for command, shown in (step for session in sessions for step in STEP.findall(session)):
         file = tmp_path / command.split()[-1]
         if command.startswith("cat ") and not file.exists():
@@ -87,7 +135,8 @@ def test_the_sessions_print_what_the_page_shows(tmp_path):
 
 
 def printed_by(command: str, folder: Path) -> str:
-    command = re.sub(r"^aloex ", f"{sys.executable} -m aloex ", command)
+    command = re.sub(r"^aloex ", "python -m aloex ", command)
+    command = re.sub(r"^python ", f"{sys.executable} ", command)
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
@@ -100,9 +149,10 @@ def printed_by(command: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_the_python_of_the_page_runs():
+@pytest.mark.parametrize("page", [PAGE, CONFIDENCE], ids=lambda page: page.name)
+def test_the_python_of_the_page_runs(page):
     pytest.importorskip("pandas")
-    exec(compile("\n".join(blocks("python")), str(PAGE), "exec"), {})  # noqa: S102
+    exec(compile("\n".join(blocks(page, "python")), str(page), "exec"), {})  # noqa: S102
 
 
 def test_the_demo_fills_its_table(tmp_path):

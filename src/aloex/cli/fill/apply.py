@@ -1,8 +1,6 @@
 """`aloex fill apply`: a saved program on a table of any length."""
 
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -33,7 +31,9 @@ def apply(
             "the one that the program was made for."
         ),
     ] = None,
-    out: Annotated[str, typer.Option(help="Where to write the filled table.")] = "-",
+    out: Annotated[
+        str, typer.Option(help="Where to write the filled table; - is standard output.")
+    ] = "-",
     in_place: InPlaceOption = False,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
@@ -45,27 +45,32 @@ def apply(
     header, the same numbers. Tables of any length will do: they are never in memory as a whole.
     """
     from aloex.apps.fill import tables
-    from aloex.cli.fill.saved import columns_used, load_program
+    from aloex.apps.fill.expressions.columns_read import columns_read
+    from aloex.cli.fill.progress import progress_of
+    from aloex.cli.fill.saved import load_program
 
     make_printable()
     require(not in_place or out == "-", "--in-place and --out exclude each other")
     require(not (in_place and table == "-"), "--in-place needs a file, not standard input")
     path = table if in_place else out
     tables.check_output(path, table, in_place)
+    require(
+        not tables.is_same_file(path, program),
+        f"{path} is the program itself; give --out another name",
+    )
     loaded, made_for = load_program(program)
-    used = columns_used(loaded)
+    used = columns_read(loaded.expression)  # it may have been made for more
     names = tuple(loaded.columns[i] for i in used)
     opened = tables.open_source(
         table, delimiter=delimiter, encoding=encoding, header=header, named=names
     )
     with opened.file:
         tell_encoding(opened)
-        columns = [tables.find_column(name, opened.names) for name in names]
+        found = {i: tables.find_column(loaded.columns[i], opened.names) for i in used}
+        columns = [found.get(i) for i in range(len(loaded.columns))]
         goal, heading = _target(opened, target or made_for)
-        run, width = loaded.expression.run, len(loaded.columns)
-        if used != list(range(width)):  # the program was made for more columns than it reads
-            run = _spread(run, used, width)
-        with tables.open_output(path) as file, _progress(opened.size) as progress:
+        run = loaded.expression.run
+        with tables.open_output(path) as file, progress_of("filling", opened.size) as progress:
             done = tables.apply_to_table(
                 opened, file, run, columns, goal, heading, progress=progress
             )
@@ -83,35 +88,6 @@ def _target(source: "Source", told: str | None) -> tuple[int, str]:
         if name.isdecimal():
             raise
         return len(source.names), name
-
-
-def _spread(
-    run: Callable[[tuple[str, ...]], str | None], used: list[int], width: int
-) -> Callable[[tuple[str, ...]], str | None]:
-    """The same program for a row of only those cells that it reads."""
-    empty = [""] * width
-
-    def run_on_used(cells: tuple[str, ...]) -> str | None:
-        row = empty.copy()
-        for i, cell in zip(used, cells, strict=True):
-            row[i] = cell
-        return run(tuple(row))
-
-    return run_on_used
-
-
-@contextmanager
-def _progress(size: int) -> Generator[Callable[[int], None]]:
-    """A bar on standard error, if that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    off = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=off) as bar:
-        task = bar.add_task("", total=size)
-        yield lambda num_bytes: bar.update(task, completed=num_bytes)
 
 
 def _report(done: "Applied", file: TextIO) -> None:

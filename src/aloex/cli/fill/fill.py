@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from aloex.base.errors import require
+from aloex.base.signals import unwinding
 from aloex.cli.fill.apply import apply
 from aloex.cli.fill.options import (
     DelimiterOption,
@@ -22,17 +23,26 @@ from aloex.cli.fill.options import (
 from aloex.cli.fill.screen import lines_in_words, make_printable, show, shown
 
 if TYPE_CHECKING:
+    from aloex.apps.fill.tables import Source
     from aloex.cli.fill.job import Job
 
 
-class FillCommand(TyperCommand):
+class _Command(TyperCommand):
+    """A command that leaves no half a file behind, whatever ends it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with unwinding():
+            return super().invoke(ctx)
+
+
+class FillCommand(_Command):
     """`aloex fill TABLE`, and `aloex fill apply PROGRAM TABLE` under the same name."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **more: Any) -> Any:
         if args[:1] != ["apply"]:
             return super().make_context(info_name, args, *rest, **more)
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command("apply")(apply)
+        app.command("apply", cls=_Command)(apply)
         command = typer.main.get_command(app)
         return command.make_context(f"{info_name} apply", args[1:], *rest, **more)
 
@@ -55,7 +65,10 @@ def fill(
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(help="Where to write the filled table; - is standard output."),
+        typer.Option(
+            help="Where to write the filled table; - is standard output. Default: nowhere, it is "
+            "only shown what would be filled."
+        ),
     ] = None,
     in_place: InPlaceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")] = False,
@@ -71,7 +84,10 @@ def fill(
         bool, typer.Option("--strict", help="Exit with status 1 if a row is in doubt.")
     ] = False,
     save_program: Annotated[
-        Path | None, typer.Option(help="Keep the program, for `aloex fill apply`.")
+        Path | None,
+        typer.Option(
+            help="Keep the program, for `aloex fill apply`; FILE.py is Python code instead."
+        ),
     ] = None,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
@@ -83,28 +99,24 @@ def fill(
     of the file stays as it is. `aloex fill apply PROGRAM TABLE` runs a saved program on others.
     """
     from aloex.apps.fill import tables
-    from aloex.cli.fill import job as jobs
     from aloex.cli.fill.saved import save_program as save
 
     make_printable()
     path = _where(table, out, in_place, as_json)
     if path is not None:
         tables.check_output(path, table, in_place)
+    if save_program is not None:
+        _check_program_file(save_program, table, path)
     named = tuple(name for name in (target, *tables.split_names(source or "")) if name)
     opened = tables.open_source(
         table, delimiter=delimiter, encoding=encoding, header=header, named=named
     )
-    with opened.file:
-        tell_encoding(opened)
-        job = jobs.fill_table(
-            tables.read_table(opened), target, source, may_be_full=save_program is not None
-        )
+    job = _filled(opened, target, source, may_be_full=save_program is not None)
     if path is not None:
-        content = tables.filled_bytes(job.table, job.changes(confidence))
-        tables.write_output(path, content)
+        tables.write_output(path, tables.filled_parts(job.table, job.changes(confidence)))
     if save_program is not None:
         save(save_program, job.filled.program, job.table.names[job.target])
-    texts = tables.formulas((job.table.lines[i], text) for i, text in job.texts.items())
+    texts = tables.formulas((job.table.lines[i], text) for i, text in job.texts)
     warn_of_formula(texts[0] if texts else None, len(texts))
     if as_json:
         print(json.dumps(job.to_json(), ensure_ascii=False, indent=1))
@@ -112,6 +124,21 @@ def fill(
         _report(job, path, table, source, marked=confidence or job.marks is not None)
     if strict and job.filled.in_doubt:
         raise typer.Exit(1)
+
+
+def _filled(opened: "Source", target: str | None, source: str | None, may_be_full: bool) -> "Job":
+    """The column filled, with progress."""
+    from aloex.apps.fill.tables import read_table
+    from aloex.cli.fill.job import fill_table
+    from aloex.cli.fill.progress import progress_of
+
+    with opened.file:
+        tell_encoding(opened)
+        with progress_of("reading", opened.size) as progress:
+            read = read_table(opened, progress)
+    with progress_of("filling", len(read.rows)) as progress:
+        told = lambda num_rows: progress(num_rows, num_rows)
+        return fill_table(read, target, source, may_be_full=may_be_full, progress=told)
 
 
 def _where(table: str, out: str | None, in_place: bool, as_json: bool) -> str | None:
@@ -127,6 +154,18 @@ def _where(table: str, out: str | None, in_place: bool, as_json: bool) -> str | 
     return "-" if out is None and table == "-" and not as_json else out
 
 
+def _check_program_file(program: Path, table: str, path: str | None) -> None:
+    """An `InputError` if the program would be written over a table."""
+    from aloex.apps.fill.tables import is_same_file
+
+    require(str(program) != "-", "--save-program needs a file, not standard output")
+    for other in (table, path):
+        require(
+            other is None or not is_same_file(program, other),
+            f"--save-program would write over the table {other}; give it another name",
+        )
+
+
 def _report(job: "Job", path: str | None, table: str, source: str | None, marked: bool) -> None:
     """Print what was found and what to do next; not among the rows on standard output."""
     file = sys.stderr if path == "-" else sys.stdout
@@ -134,7 +173,9 @@ def _report(job: "Job", path: str | None, table: str, source: str | None, marked
         lines = lines_in_words([job.table.lines[i] for i in job.corrected])
         print(f"corrected since the last time, so examples now: {lines}", file=file)
     show(job, file)
-    if path not in (None, "-"):
+    if path is None:
+        print("no table is written: to keep this, add --out FILE or --in-place", file=file)
+    elif path != "-":
         print(f"filled table: {path}", file=file)
     if job.filled.ask_next is not None:
         print(_next_step(job, path if marked else None, table, source), file=file)

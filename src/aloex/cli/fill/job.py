@@ -6,10 +6,12 @@ was corrected by hand, and is an example from then on. All others are filled ane
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from aloex.apps.fill.expressions.columns_read import columns_read
 from aloex.apps.fill.fill import Filled, fill_column
 from aloex.apps.fill.tables import (
     Table,
@@ -19,11 +21,11 @@ from aloex.apps.fill.tables import (
     split_names,
 )
 from aloex.base.errors import InputError, require
-from aloex.cli.fill.saved import columns_used
 from aloex.cli.fill.screen import shown
 
 GIVEN = "given"  # the confidence of a row that is an example
 SUFFIX = " confidence"  # of the column's name
+NOTHING_TO_FILL = "no column has some cells with a text to learn from and some empty ones to fill"
 MARK = re.compile(rf"{GIVEN}|[01]\.\d\d|")
 
 
@@ -57,13 +59,19 @@ class Job:
         return [i for i, output in enumerate(self.outputs) if output is None]
 
     @property
-    def texts(self) -> dict[int, str]:
+    def texts(self) -> Iterator[tuple[int, str]]:
         """Their answers; "" where there is none."""
-        return {i: self.filled.answers[i].text or "" for i in self.missing}
+        pairs = enumerate(zip(self.outputs, self.filled.values, strict=True))
+        return ((i, text) for i, (output, text) in pairs if output is None)
+
+    @cached_property
+    def num_filled(self) -> int:
+        """How many of them have one."""
+        return sum(text != "" for _, text in self.texts)
 
     def cells_read(self, i: int) -> list[str]:
         """The cells of a row that the program reads."""
-        used = columns_used(self.filled.program) or range(len(self.sources))
+        used = columns_read(self.filled.program.expression) or range(len(self.sources))
         fields = self.table.rows[i].cells
         columns = [self.sources[k] for k in used]
         return [fields[k] if k < len(fields) else "" for k in columns]
@@ -71,7 +79,7 @@ class Job:
     def changes(self, with_confidence: bool) -> list[tuple[int, dict[int, str], str]]:
         """The cells to write, by column: see `filled_bytes`."""
         cells = self.table.column(self.target)
-        texts = {i: t for i, t in self.texts.items() if t != cells[i] and (t or cells[i].strip())}
+        texts = {i: t for i, t in self.texts if t != cells[i] and (t or cells[i].strip())}
         changes = [(self.target, texts, "")]
         if with_confidence or self.marks is not None:
             marks = len(self.table.names) if self.marks is None else self.marks
@@ -96,51 +104,66 @@ class Job:
             "words": filled.program.explain(),
             "program": filled.program.to_json(),
             "num_examples": len(filled.examples),
-            "num_filled": sum(text != "" for text in self.texts.values()),
+            "num_filled": self.num_filled,
             "num_in_doubt": len(filled.in_doubt),
             "ask_next": None if filled.ask_next is None else table.lines[filled.ask_next],
-            "rows": [
-                {
-                    "line": table.lines[i],
-                    "output": filled.answers[i].text,
-                    "confidence": round(filled.answers[i].confidence, 4),
-                    "in_doubt": filled.answers[i].in_doubt,
-                    "others": {t: round(p, 4) for t, p in filled.answers[i].others.items()},
-                }
-                for i in self.missing
-            ],
+            "rows": [self._row(i) for i in self.missing],
+        }
+
+    def _row(self, i: int) -> dict[str, Any]:
+        answer = self.filled.answers[i]
+        return {
+            "line": self.table.lines[i],
+            "output": answer.text,
+            "confidence": round(answer.confidence, 4),
+            "in_doubt": answer.in_doubt,
+            "others": {text: round(share, 4) for text, share in answer.others.items()},
         }
 
 
 def fill_table(
-    table: Table, target: str | None, source: str | None, *, may_be_full: bool = False
+    table: Table,
+    target: str | None,
+    source: str | None,
+    *,
+    may_be_full: bool = False,
+    progress: Callable[[int], None] = lambda num_rows: None,
 ) -> Job:
-    """Fill a column of a table; `target` and `source` are names or numbers of columns."""
+    """Fill a column of a table.
+
+    Args:
+        table: the table.
+        target, source: names or numbers of columns.
+        may_be_full: no cell of the target need be empty.
+        progress: is told now and then how many rows are done.
+    """
     goal = _target(table) if target is None else find_column(target, table.names)
     marks = _marks(table, goal)
     sources, num_unread = _sources(table, goal, marks, source)
     names = [table.names[i] for i in sources]
-    rows = list(zip(*(table.column(i) for i in sources), strict=True))
-    outputs: list[str | None] = [cell if cell.strip() else None for cell in table.column(goal)]
+    *cells, given = table.columns([*sources, goal])
+    rows = list(zip(*cells, strict=True))
+    outputs: list[str | None] = [cell if cell.strip() else None for cell in given]
+    del cells, given  # of a million rows they are hundreds of megabytes
     corrected: list[int] = []
     if marks is not None:
         outputs, corrected = _corrections(rows, outputs, table.column(marks), names)
     _check_examples(table, goal, rows, outputs, may_be_full or marks is not None)
-    filled = fill_column(rows, outputs, names)
+    filled = fill_column(rows, outputs, names, progress)
     return Job(table, goal, sources, num_unread, marks, outputs, corrected, filled)
 
 
 def _target(table: Table) -> int:
     """The last column, if it is the only one with some cells empty and others not."""
-    marked = [i for i in range(len(table.names)) if _marks(table, i) is not None]
-    if len(marked) == 1 and table.header is not None:
+    columns = range(len(table.names))
+    marked = [i for i in columns if table.header is not None and _marks(table, i) is not None]
+    if len(marked) == 1:
         return marked[0]
-    is_blank = [{not cell.strip() for cell in table.column(i)} for i in range(len(table.names))]
-    partly = [i for i, found in enumerate(is_blank) if found == {True, False}]
+    partly = [i for i in columns if table.has_text[i] and table.has_blank[i]]
     if partly == [len(table.names) - 1]:
         return partly[0]
     names = ", ".join(shown(table.names[i], 40) for i in partly)
-    why = f"partly empty: {names}" if partly else "no column is partly empty"
+    why = f"partly empty: {names}" if partly else NOTHING_TO_FILL
     raise InputError(
         f"which column is to be filled? Name it with --target; {why}; {listed(table.names)}"
     )
@@ -167,7 +190,7 @@ def _sources(
         name = table.names[target]
         require(target not in chosen, f"--source has the target {name!r} itself; name others")
         return list(dict.fromkeys(chosen)), 0
-    has_text = [any(cell.strip() for cell in table.column(i)) for i in range(len(table.names))]
+    has_text = list(table.has_text)
     if marks is not None:
         has_text[marks] = False
     found = columns_to_read(target, has_text)

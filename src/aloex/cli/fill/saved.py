@@ -2,8 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
+from aloex.apps.fill.export import identifier
 from aloex.apps.fill.fill import Program
 from aloex.base.errors import InputError, require
 from aloex.base.files import make_folder, naming, write_file
@@ -11,32 +11,29 @@ from aloex.base.files import make_folder, naming, write_file
 MAX_BYTES = 2**26
 
 
-def columns_used(program: Program) -> list[int]:
-    """Which cells of a row the program reads, from 0."""
-    return sorted(_columns(program.expression.to_json()))
-
-
-def _columns(value: Any) -> set[int]:
-    """All that is called `column`, `other` or `columns` in an expression's JSON."""
-    if isinstance(value, list):
-        return {i for each in value for i in _columns(each)}
-    if not isinstance(value, dict):
-        return set()
-    own = [*(value[name] for name in ("column", "other") if name in value)]
-    own += value.get("columns", [])
-    return {*own, *(i for each in value.values() for i in _columns(each))}
-
-
 def save_program(path: Path, program: Program, target: str) -> None:
-    """Write a program with the name of the column that it fills."""
-    values = {"target": target, **program.to_json()}
+    """Write a program with the name of the column that it fills: as Python code or as JSON."""
+    if _is_python(path):
+        text = program.to_python(identifier(target, "fill"))
+    else:
+        values = {"target": target, **program.to_json()}
+        text = json.dumps(values, ensure_ascii=False, indent=1) + "\n"
     make_folder(path.parent)
-    write_file(path, json.dumps(values, ensure_ascii=False, indent=1) + "\n")
+    write_file(path, text)
+
+
+def _is_python(path: Path) -> bool:
+    return path.suffix.lower() == ".py"
 
 
 def load_program(path: Path) -> tuple[Program, str | None]:
     """The program in a file, and the column that it filled."""
     require(path.exists(), f"there is no file {path}; check the path")
+    require(
+        not _is_python(path),
+        f"{path} is Python code, to be used from Python; `aloex fill apply` needs the JSON: save "
+        f"the program again with --save-program {path.stem}.json",
+    )
     try:
         with naming(path, "read"):
             require(path.stat().st_size <= MAX_BYTES, f"{path} is no program: it is too large")

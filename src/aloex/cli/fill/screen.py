@@ -15,6 +15,7 @@ MAX_ROWS = 20  # doubtful ones that are shown
 MAX_CELL = 60  # columns of the screen for a cell
 MAX_WORDS = 800  # for a program
 MAX_OTHERS = 3  # other answers of a row
+MIN_SHARE = 0.01  # of the votes, for an answer that is shown
 JOINER = "\u200d"  # joins emoji
 DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -75,8 +76,7 @@ def show(job: "Job", file: TextIO) -> None:
     if job.num_unread:
         unread = count(job.num_unread, "column")
         print(f"         {unread} farther from it not read; name others: --source", file=file)
-    num_filled = sum(job.texts[i] != "" for i in job.missing)
-    print(f"{count(num_filled, 'row')} filled, {len(doubtful):,} in doubt", file=file)
+    print(f"{count(job.num_filled, 'row')} filled, {len(doubtful):,} in doubt", file=file)
     for i in doubtful[:MAX_ROWS]:
         print(_line(job, i), file=file)
     if len(doubtful) > MAX_ROWS:
@@ -88,7 +88,8 @@ def _line(job: "Job", i: int) -> str:
     answer = job.filled.answers[i]
     cells = " | ".join(shown(cell) for cell in job.cells_read(i))
     own = {} if answer.text is None else {answer.text: answer.confidence}
-    likeliest = list({**own, **answer.others}.items())[: MAX_OTHERS + 1]
+    others = {text: share for text, share in answer.others.items() if share >= MIN_SHARE}
+    likeliest = list({**own, **others}.items())[: MAX_OTHERS + 1]
     texts = [f"{shown(text) or 'nothing'} ({int(100 * share)}%)" for text, share in likeliest]
     answers = ["no answer", *texts] if answer.text is None else texts
     return f"  line {job.table.lines[i]}: {cells} -> {', or '.join(answers)}"

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aloex.apps.fill.expressions.date_changes import (
+from aloex.apps.fill.expressions.dates.changes import (
     CHANGES,
     GRIDS,
     change_moment,
     possible_changes,
 )
-from aloex.apps.fill.expressions.date_layouts import ORDERS, Moment, find_moments
-from aloex.apps.fill.expressions.date_names import KINDS, LANGUAGES, NAMES
-from aloex.apps.fill.expressions.date_parts import CASES, NAMED_PARTS, PARTS, write_part
-from aloex.apps.fill.expressions.dates import DatePart
+from aloex.apps.fill.expressions.dates.date_part import DatePart
+from aloex.apps.fill.expressions.dates.layouts import ORDERS, Moment, find_moments
+from aloex.apps.fill.expressions.dates.names import KINDS, LANGUAGES, NAMES
+from aloex.apps.fill.expressions.dates.parts import CASES, NAMED_PARTS, PARTS, write_part
 
 MARCH_5 = Moment(year=2019, month=3, day=5)
 

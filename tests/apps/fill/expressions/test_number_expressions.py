@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aloex.apps.fill.expressions.numbers import (
+from aloex.apps.fill.expressions.numbers.arithmetic import ROUNDINGS
+from aloex.apps.fill.expressions.numbers.text import MAX_DIGITS, read_numbers, write_number
+from aloex.apps.fill.expressions.numbers.values import (
     AbsoluteValue,
     CellNumber,
     Combined,
@@ -16,8 +18,6 @@ from aloex.apps.fill.expressions.numbers import (
     RangeEnd,
     Rounded,
 )
-from aloex.apps.fill.expressions.numbers_arithmetic import ROUNDINGS
-from aloex.apps.fill.expressions.numbers_text import MAX_DIGITS, read_numbers, write_number
 
 FIRST = CellNumber(0, 0, ".")
 

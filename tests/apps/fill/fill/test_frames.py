@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,10 +21,19 @@ FILLED = ["King", "Bo", "Dee", "Fo"]
 
 
 def test_plain_lists_and_series():
-    for inputs in (NAMES, [(name,) for name in NAMES], pd.Series(NAMES), np.array(NAMES)):
+    tuples = [(name,) for name in NAMES]
+    for inputs in (NAMES, tuples, pd.Series(NAMES), np.array(NAMES), np.array(tuples)):
         for outputs in (SHORT, ["King", "Bo", "", " "], ["King", "Bo", float("nan"), pd.NA]):
             assert aloex.fill(inputs, outputs).values == FILLED
     assert aloex.fill(NAMES, pd.Series(SHORT)).values == FILLED
+    assert aloex.fill(iter(NAMES), iter(SHORT)).values == FILLED
+
+
+def test_inputs_that_are_missing():
+    inputs = ["Ada King", None, float("nan"), "Al Bo", pd.NA, "Cy Dee"]
+    filled = aloex.fill(inputs, ["King", None, None, "Bo", None, None])
+    assert filled.values == ["King", "", "", "Bo", "", "Dee"]
+    assert set(filled.in_doubt) == {1, 2, 4}
 
 
 def test_lists_of_dicts():
@@ -31,6 +41,14 @@ def test_lists_of_dicts():
     rows[0]["short"], rows[1]["short"] = "King", "Bo"
     assert aloex.fill(rows, "short").values == FILLED
     assert aloex.fill(rows, "short", "name").program.columns == ("name",)
+
+
+def test_dicts_of_lists():
+    columns = {"n": range(4), "name": NAMES, "short": SHORT}
+    assert aloex.fill(columns, "short").values == FILLED
+    assert aloex.fill(columns, "short", ("name", "n")).program.columns == ("name", "n")
+    with pytest.raises(InputError, match="columns differ in length"):
+        aloex.fill({"name": NAMES, "short": ["King"]}, "short")
 
 
 def test_data_frames():
@@ -46,14 +64,38 @@ class PolarsFrame:
     """As much of a polars.DataFrame as is used: polars itself is not installed for the tests."""
 
     __module__ = "polars.dataframe.frame"
-    columns = ("name", "short")
+
+    def __init__(self, **cells):
+        self.cells, self.columns = cells, list(cells)
 
     def __getitem__(self, name):
-        return NAMES if name == "name" else SHORT
+        return self.cells[name]
 
 
 def test_a_frame_of_polars():
-    assert aloex.fill(PolarsFrame(), "short").values == FILLED
+    assert aloex.fill(PolarsFrame(name=NAMES, short=SHORT), "short").values == FILLED
+    days = [datetime.date(2024, 3, 5), datetime.date(2023, 11, 7), None, datetime.date(2022, 1, 2)]
+    frame = PolarsFrame(day=days, n=[1, None, 3, None], short=["5 Mar", "7 Nov", None, None])
+    assert aloex.fill(frame, "short", "day").values == ["5 Mar", "7 Nov", "", "2 Jan"]
+
+
+DAYS = ["5 Mar", None, "7 Nov", None]
+DOLLARS = ["$1.50", None, "$20", None]
+TYPES = [  # a column of pandas, its examples, what is found
+    (pd.array([10, None, 31, 42], dtype="Int64"), ["#10", None, "#31", None], "#42"),
+    (pd.Series([1.5, None, 20999, 7]), ["1.50", None, "20,999.00", None], "7.00"),
+    (pd.to_datetime(["2024-03-05", None, "2023-11-07", "2022-01-02"]), DAYS, "2 Jan"),
+    (pd.to_datetime(["2024-03-05", None, "2023-11-07", "2022-01-02"], utc=True), DAYS, "2 Jan"),
+    ([decimal.Decimal("1.50"), None, decimal.Decimal("2E+1"), decimal.Decimal(7)], DOLLARS, "$7"),
+    ([True, None, False, True], ["yes", None, "no", None], "yes"),
+    (pd.Categorical(["x y", None, "p q", "r s"]), ["y", None, "q", None], "s"),
+]
+
+
+@pytest.mark.parametrize("cells, examples, found", TYPES)
+def test_columns_of_many_types(cells, examples, found):
+    filled = aloex.fill(pd.DataFrame({"a": cells, "b": examples}), "b")
+    assert filled.values[3] == found
 
 
 CELLS = [  # a column, and its texts
@@ -68,6 +110,7 @@ CELLS = [  # a column, and its texts
         ["2024-03-05 00:00:00", "2024-03-05 14:30:00"],
     ),
     ([decimal.Decimal("1.50"), decimal.Decimal("NaN")], ["1.50", ""]),
+    ([decimal.Decimal("2E+3"), b"J\xc3\xb6rg \xff"], ["2000", "Jörg \\xff"]),
     ([True, 7, "007", float("inf")], ["True", "7", "007", "inf"]),
 ]
 
@@ -82,6 +125,7 @@ MISTAKES = [
     (({"name": NAMES, "short": SHORT}, "shrot"), r"no column 'shrot' \(did you mean 'short'\?\)"),
     (({"name": NAMES, "short": SHORT}, "short", "nam"), "did you mean 'name'"),
     (({"name": NAMES, "short": SHORT}, "short", ["short"]), "cannot be read, too"),
+    (({"name": NAMES, "short": SHORT}, "short", []), "source names no column"),
     (({"short": SHORT}, "short"), "nothing to read"),
 ]
 
@@ -100,6 +144,9 @@ def test_mistakes_with_frames(given, words):
         ([], [], "no rows"),
         (NAMES, [None] * 4, "no row has an output"),
         (["a", "a"], ["b", "c"], "rows 1 and 2 contradict"),
+        ("names.csv", "short", r"got 'names.csv'; for a file there is pandas.read_csv"),
+        (Path("names.csv"), "short", "for a file there is pandas.read_csv"),
+        (None, "short", "a table is a DataFrame, .* got None"),
     ],
 )
 def test_mistakes_with_lists(inputs, outputs, words):

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aloex.apps.fill.expressions.base import Row
-from aloex.apps.fill.expressions.date_layouts import Moment, find_moments
-from aloex.apps.fill.expressions.date_parts import PARTS
-from aloex.apps.fill.expressions.dates import DatePart
+from aloex.apps.fill.expressions.dates.date_part import DatePart
+from aloex.apps.fill.expressions.dates.layouts import Moment, find_moments
+from aloex.apps.fill.expressions.dates.parts import PARTS
 from aloex.apps.fill.search.costs import COSTS
 from aloex.apps.fill.search.dates.additions import common_additions
 from aloex.apps.fill.search.dates.atoms import (

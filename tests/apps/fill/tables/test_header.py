@@ -29,6 +29,12 @@ TABLES = {  # whether the first row is a header
     "first_name,lastName,Full Name\nAda,King,Ada King\nAl,Bo,": True,
     "Ada,King,Ada King\nAl,Bo,": False,
     "a,a\nb,": False,
+    "a,b\nx1,yes\ny2,": True,  # letters
+    "a,b\nc,d\ne,": False,
+    "name,x,x,short\nAda King,1,2,King\nAl Bo,3,4,": True,  # a name twice
+    "Ada,Ada,AA\nBo,Cy,BC\nEd,Fo,": False,
+    "land,2019,2020,change\nPeru,12,15,3\nCuba,7,9,": True,  # years
+    "Peru,2019,Peru 2019\nCuba,2020,": False,
     "/home/ada/x.txt,x\n/tmp/y.txt,": False,
     "Path,Base\n/home/ada/x.txt,x\n/tmp/y.txt,": True,
 }
@@ -54,12 +60,15 @@ def test_a_header_is_told_or_known_by_the_names_of_columns(tmp_path):
     assert names(named=("2",)) == (["column 1", "column 2"], False, True)
 
 
-NAMES = ["Name", "city", "short", "x", "x", "2024", "a,b"]
+NAMES = ["Name", "city", "short", "x", "x", "2024", "a,b", "Zip\n code", "1"]
 
 
 @pytest.mark.parametrize(
     ("told", "column"),
-    [("Name", 0), ("name", 0), (" city ", 1), ("3", 2), ("column 4", 3), ("2024", 5)],
+    [
+        *[("Name", 0), ("name", 0), (" city ", 1), ("3", 2), ("column 4", 3), ("2024", 5)],
+        *[("zip code", 7), ("1", 8), ("column 1", 0)],  # a name goes before a number
+    ],
 )
 def test_columns_by_name_and_number(told, column):
     assert find_column(told, NAMES) == column
@@ -70,7 +79,9 @@ def test_columns_by_name_and_number(told, column):
     [
         ("shrot", r"no column 'shrot' \(did you mean 'short'\?\); the columns are: 1 Name, 2 city"),
         ("0", "there is no column '0'"),
-        ("8", "there is no column '8'"),
+        ("10", "there is no column '10'"),
+        ("zap\ncode", r"no column 'zap code' \(did you mean 'Zip code'\?\); .* 8 Zip code"),
+        ("y" * 1000, "no column '[^']{40}';"),
         ("x", "2 columns are called 'x'; say which by its number, 4 or 5"),
     ],
 )

@@ -99,9 +99,11 @@ def test_bytes_of_an_old_encoding_are_guessed_and_kept(tmp_path):
 WRONG = {
     b"": "is empty",
     b"\n \n,\n": "is empty",
-    b"PK\x03\x04\x00\x00": "NUL bytes",
+    b"PK\x03\x04\x00\x00": "a spreadsheet or another packed file, .* save it as CSV",
+    b"\x1f\x8b\x08\x00": "packed with gzip, .* unpack it first",
+    b"a,b\nx\0,y\n": r"NUL bytes, .* \(the first is byte 6\); if it is UTF-16 .* remove them",
     b'a,b\nx,"y\nz,w\n': "line 2: a field begins with a quote that is never closed",
-    b"a,b\n": "a header and no rows",
+    b"a,b\n": "a header and no rows below it; write some",
 }
 
 

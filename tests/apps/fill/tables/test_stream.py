@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from aloex.apps.fill.tables import apply_to_table, open_output, open_source, stream
+from aloex.apps.fill.expressions import many_rows
+from aloex.apps.fill.tables import apply_to_table, open_output, open_source
 from aloex.apps.fill.tables import source as source_file
 from aloex.apps.fill.tables.output import check_output, is_formula
 from aloex.base.errors import InputError
@@ -47,12 +48,32 @@ def test_blocks_and_the_memory_of_outputs_change_nothing(tmp_path, monkeypatch):
     rows = [f'"{i % 7}\nx, ü",,{i}\r\n' for i in range(50)]
     content = "".join(["a,b,c\r\n", *rows]).encode()
     whole, calls = applied(tmp_path / "t.csv", content, first_letter), []
-    for place, name in ((stream, "BLOCK"), (stream, "MAX_KNOWN"), (source_file, "BLOCK")):
-        monkeypatch.setattr(place, name, 3)
-    assert applied(tmp_path / "t.csv", content, first_letter) == whole
-    monkeypatch.undo()
+    limits = [(many_rows, "MAX_SIZE"), (many_rows, "TRIAL"), (source_file, "BLOCK")]
+    for limit in (limits[:1], limits[1:2], limits[2:], limits):
+        for place, name in limit:
+            monkeypatch.setattr(place, name, 3)
+        assert applied(tmp_path / "t.csv", content, first_letter) == whole
+        monkeypatch.undo()
     applied(tmp_path / "t.csv", content, lambda row: calls.append(row))
     assert len(calls) == 7  # cells that repeat are computed once
+
+
+def test_cells_that_are_not_read(tmp_path):
+    out, _ = applied(tmp_path / "t.csv", b"a,b\n1,\n2,\n", "|".join, columns=(None, 0, None))
+    assert out == b"a,b\n1,|1|\n2,|2|\n"
+    out, done = applied(tmp_path / "t.csv", b"a,b\r\n1,\r\n,\r\n\r\n2,x\r\n", lambda row: "c", ())
+    assert out == b"a,b\r\n1,c\r\n,\r\n\r\n2,x\r\n"  # even a constant leaves blank rows alone
+    assert (done.num_filled, done.num_kept, done.num_empty, done.num_rows) == (1, 1, 0, 2)
+
+
+def test_progress_ends_with_all_bytes_and_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(source_file, "BLOCK", 8)
+    path, told = tmp_path / "t.csv", []
+    path.write_text("a,b\n" + "x,\n" * 20)
+    with (source := open_source(str(path), header=True)).file:
+        tell = lambda *done: told.append(done)
+        apply_to_table(source, io.BytesIO(), first_letter, (0,), 1, "", progress=tell)
+    assert told[-1] == (path.stat().st_size, 20) and len(told) > 5 and told == sorted(told)
 
 
 def test_formulas_are_noted(tmp_path):

@@ -141,6 +141,9 @@ class AtLeast(Condition):
         number = len(row[self.column]) if self.of_length else first_number(row[self.column])
         return number is not None and number >= self.threshold
 
+    def features(self) -> dict[str, float]:
+        return {**super().features(), "if_length": float(self.of_length)}
+
     def explain(self, columns: Sequence[str]) -> str:
         what = "the length of " if self.of_length else ""
         return f"{what}{columns[self.column]} is at least {self.threshold:g}"

@@ -6,16 +6,19 @@ from typing import Any
 
 from aloex.apps.fill.expressions import (
     base,
+    cases,
     conditions,
-    dates,
-    numbers,
     programs,
     rewrite,
+    several_cells,
+    slices,
     text,
 )
 from aloex.apps.fill.expressions.base import Expression
 from aloex.apps.fill.expressions.conditions import Condition
-from aloex.apps.fill.expressions.text import Position
+from aloex.apps.fill.expressions.dates import date_part
+from aloex.apps.fill.expressions.numbers import values as number_values
+from aloex.apps.fill.expressions.slices import Position
 
 
 def _classes(*modules: ModuleType) -> dict[str, type]:
@@ -28,7 +31,18 @@ def _classes(*modules: ModuleType) -> dict[str, type]:
     }
 
 
-CLASSES = _classes(base, conditions, dates, numbers, programs, rewrite, text)
+CLASSES = _classes(
+    base,
+    cases,
+    conditions,
+    date_part,
+    number_values,
+    programs,
+    rewrite,
+    several_cells,
+    slices,
+    text,
+)
 
 
 def from_json(values: dict[str, Any]) -> Any:

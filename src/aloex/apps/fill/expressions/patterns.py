@@ -45,7 +45,8 @@ def _marks() -> str:
 
 
 def _letters() -> str:
-    return rf"(?:[^\W\d_]+|[{_marks()}]+)+"
+    # Possessive, as nothing else can match a letter: a run that fails is not cut up in all ways.
+    return rf"(?:[^\W\d_]++|[{_marks()}]++)++"
 
 
 # Name -> (a function that makes the regular expression, one match in words, several in words).
@@ -54,7 +55,7 @@ PATTERNS: dict[str, tuple[Callable[[], str], str, str]] = {
     "name": (lambda: rf"{_letters()}(?:['’.-]{_letters()})*", "name", "names"),
     "number": (lambda: r"\d+", "number", "numbers"),
     "decimal": (lambda: r"\d+(?:[.,]\d+)*", "decimal number", "decimal numbers"),
-    "alnum": (lambda: rf"(?:[^\W_]+|[{_marks()}]+)+", "word or number", "words and numbers"),
+    "alnum": (lambda: rf"(?:[^\W_]++|[{_marks()}]++)++", "word or number", "words and numbers"),
     "capitalized": (
         lambda: rf"[{_upper()}](?:[{_lower()}]|[{_marks()}])+",
         "capitalized word",
@@ -66,6 +67,30 @@ PATTERNS: dict[str, tuple[Callable[[], str], str, str]] = {
     "space": (lambda: r"\s+", "space", "spaces"),
     "mark": (lambda: r"[^\w\s]", "mark", "marks"),
     "nonalnum": (lambda: r"[\W_]+", "gap between words", "gaps between words"),
+    "code": (
+        lambda: r"[^\W_]+(?:[-_./:+][^\W_]+)*",
+        "code",
+        "codes",
+    ),
+    "signed": (lambda: r"[-+−]?\d+(?:[.,]\d+)*", "signed number", "signed numbers"),
+    "email": (
+        lambda: r"[^\s@<>()\[\],;:\"]+@[^\s@<>()\[\],;:\"]*[^\W_]",
+        "e-mail address",
+        "e-mail addresses",
+    ),
+    "url": (
+        lambda: r"(?:https?://|www\.)[^\s<>\"')\]]*[^\s<>\"')\].,;:!?]",
+        "web address",
+        "web addresses",
+    ),
+    "tag": (lambda: r"[#@]\w+", "word with # or @", "words with # or @"),
+    "bracketed": (
+        lambda: r"\s*(?:\([^()]*\)|\[[^\[\]]*\])",
+        "text in brackets",
+        "texts in brackets",
+    ),
+    "html": (lambda: r"<[^<>]*>", "HTML tag", "HTML tags"),
+    "nondigit": (lambda: r"\D+", "text between digits", "all but digits"),
     "camel": (lambda: f"(?<=[{_lower()}])(?=[{_upper()}])", "camel hump", "camel humps"),
     "line": (lambda: r"[^\r\n]+", "line", "lines"),
 }
@@ -88,6 +113,9 @@ def nth_span(pattern: str, text: str, k: int) -> tuple[int, int] | None:
     """Start and end of the k-th match, from 1, or from -1 at the end."""
     if k < 0:
         return nth(spans(pattern, text), k)
+    if k == 1:  # by far the usual one
+        found = compiled(pattern).search(text)
+        return None if found is None else found.span()
     for number, match in enumerate(compiled(pattern).finditer(text), 1):
         if number == k:
             return match.span()

@@ -1,11 +1,11 @@
-"""Expressions that rewrite a whole text: replace, remove, pad, repeat for every word, rearrange."""
+"""Expressions that rewrite one text: replace, remove, pad, repeat for every word, rearrange."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from aloex.apps.fill.expressions.base import Expression, Row
-from aloex.apps.fill.expressions.patterns import compiled, first_number, in_words
-from aloex.apps.fill.expressions.text import CASES
+from aloex.apps.fill.expressions.cases import CASES, in_case, title
+from aloex.apps.fill.expressions.patterns import compiled, in_words
 
 
 @dataclass(frozen=True)
@@ -27,32 +27,21 @@ class ReplaceAll(Expression):
 
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.text)
-        return {**self.part.features(), "replace": 1.0, "constant_letters": letters / 2}
+        literal = self.pattern.startswith("=")
+        replaced = sum(char.isalnum() for char in self.pattern) if literal else 0
+        return {
+            **self.part.features(),
+            "replace": 1.0,
+            f"replace_{'literal' if literal else self.pattern}": 1.0,
+            "replace_letters": float(replaced > 0),
+            "constant_letters": letters / 2,
+        }
 
     def explain(self, columns: Sequence[str]) -> str:
         what, where = in_words(self.pattern, plural=True), self.part.explain(columns)
         if not self.text:
             return f"{where} without {what}"
         return f'{where} with {what} replaced by "{self.text}"'
-
-
-@dataclass(frozen=True)
-class ReplaceByColumn(Expression):
-    """Every occurrence of a text replaced by another cell."""
-
-    column: int
-    text: str
-    other: int
-
-    def run(self, row: Row) -> str | None:
-        return row[self.column].replace(self.text, row[self.other])
-
-    def features(self) -> dict[str, float]:
-        letters = sum(char.isalnum() for char in self.text)
-        return {"cell": 1.0, "replace": 1.0, "two_columns": 1.0, "constant_letters": letters / 2}
-
-    def explain(self, columns: Sequence[str]) -> str:
-        return f'{columns[self.column]} with "{self.text}" replaced by {columns[self.other]}'
 
 
 @dataclass(frozen=True)
@@ -165,18 +154,21 @@ class EveryMatch(Expression):
         found = [] if text is None else compiled(self.pattern).findall(text)
         if not found:
             return None
-        change = CASES[self.form][0] if self.form else lambda text: text
-        kept = [change(KEEP[self.keep][0](each)) + self.after for each in found]
+        kept = [in_case(self.form, KEEP[self.keep][0](each)) + self.after for each in found]
         return self.separator.join(ORDERS[self.order][0](kept))
 
     def is_idle(self, rows: Sequence[Row]) -> bool:
         texts = (self.part.run(row) for row in rows)
-        return all(len(compiled(self.pattern).findall(text or "")) < 2 for text in texts)
+        if all(len(compiled(self.pattern).findall(text or "")) < 2 for text in texts):
+            return True
+        plain = replace(self, form="")
+        return bool(self.form) and all(plain.run(row) == self.run(row) for row in rows)
 
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.separator + self.after)
         found = {**self.part.features(), "every": 1.0, "constant_letters": float(letters)}
         found |= {f"every_{self.keep}": 1.0, "order": float(bool(self.order))}
+        found[f"every_{self.pattern}"] = 1.0
         found |= {"every_after": float(bool(self.after)), "case": float(bool(self.form))}
         return found
 
@@ -192,11 +184,30 @@ class EveryMatch(Expression):
         return words + (f", {ORDERS[self.order][1]}" if self.order else "")
 
 
+@dataclass(frozen=True)
+class CamelCase(Expression):
+    """All words and numbers without what stands between them: orderNumber."""
+
+    part: Expression
+
+    def run(self, row: Row) -> str | None:
+        found = compiled("alnum").findall(self.part.run(row) or "")
+        return found[0].lower() + "".join(map(title, found[1:])) if found else None
+
+    def features(self) -> dict[str, float]:
+        return {**self.part.features(), "every": 1.0, "case": 1.0}
+
+    def explain(self, columns: Sequence[str]) -> str:
+        where = self.part.explain(columns)
+        return f"all words of {where} without spaces, all but the first capitalized"
+
+
 ORDERS = {
     "": (lambda items: items, ""),
     "reversed": (lambda items: items[::-1], "the last first"),
     "sorted": (sorted, "sorted"),
     "unique": (lambda items: list(dict.fromkeys(items)), "each once"),
+    "first": (lambda items: items[:1], "the first only"),
 }
 
 
@@ -214,8 +225,7 @@ class EverySplit(Expression):
         text = self.part.run(row)
         if text is None:
             return None
-        change = CASES[self.form][0] if self.form else lambda text: text
-        parts = [change(each.strip()) for each in text.split(self.cut)]
+        parts = [in_case(self.form, each.strip()) for each in text.split(self.cut)]
         return self.separator.join(ORDERS[self.order][0](parts))
 
     def is_idle(self, rows: Sequence[Row]) -> bool:
@@ -238,28 +248,6 @@ class EverySplit(Expression):
 
 
 @dataclass(frozen=True)
-class JoinColumns(Expression):
-    """Several cells, without those that are empty, joined by a separator."""
-
-    columns: tuple[int, ...]
-    separator: str
-    order: str = ""
-
-    def run(self, row: Row) -> str | None:
-        cells = [row[column] for column in self.columns if row[column].strip()]
-        return self.separator.join(ORDERS[self.order][0](cells))
-
-    def features(self) -> dict[str, float]:
-        letters = sum(char.isalnum() for char in self.separator)
-        return {"join": 1.0, "order": float(bool(self.order)), "constant_letters": float(letters)}
-
-    def explain(self, columns: Sequence[str]) -> str:
-        names = ", ".join(columns[column] for column in self.columns)
-        order = f", {ORDERS[self.order][1]}" if self.order else ""
-        return f'those of {names} that are not empty, joined by "{self.separator}"{order}'
-
-
-@dataclass(frozen=True)
 class Count(Expression):
     """How many matches of a pattern, or how many characters (pattern ""), a cell has."""
 
@@ -273,72 +261,10 @@ class Count(Expression):
         return str(number + self.plus)
 
     def features(self) -> dict[str, float]:
-        return {"count": 1.0, "count_plus": float(self.plus != 0)}
+        kind = "literal" if self.pattern.startswith("=") else self.pattern or "characters"
+        return {"count": 1.0, f"count_{kind}": 1.0, "count_plus": float(self.plus != 0)}
 
     def explain(self, columns: Sequence[str]) -> str:
         what = in_words(self.pattern, plural=True) if self.pattern else "characters"
         more = f" plus {self.plus}" if self.plus else ""
         return f"the number of {what} in {columns[self.column]}{more}"
-
-
-@dataclass(frozen=True)
-class TwoCells(Expression):
-    """What two cells make together."""
-
-    column: int
-    other: int
-    how: str
-
-    def run(self, row: Row) -> str | None:
-        return TWO_CELLS[self.how][0](row[self.column], row[self.other])
-
-    def features(self) -> dict[str, float]:
-        return {"two_columns": 1.0, f"two_{self.how}": 1.0}
-
-    def explain(self, columns: Sequence[str]) -> str:
-        one, other = columns[self.column], columns[self.other]
-        return TWO_CELLS[self.how][1].format(one, other)
-
-
-def _common_prefix(a: str, b: str) -> str:
-    number = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-    return a[: min(len(a), len(b)) if number is None else number]
-
-
-def _by_number(a: str, b: str, choose: Callable[..., float]) -> str | None:
-    """The cell whose first number is the largest (or smallest)."""
-    x, y = first_number(a), first_number(b)
-    return None if x is None or y is None else a if choose(x, y) == x else b
-
-
-def _pad_to(text: str, width: str, fill: str = " ") -> str | None:
-    return text.rjust(int(width), fill) if width.isascii() and width.isdigit() else None
-
-
-TWO_CELLS = {
-    "common_prefix": (_common_prefix, "the common start of {} and {}"),
-    "common_suffix": (
-        lambda a, b: _common_prefix(a[::-1], b[::-1])[::-1],
-        "the common end of {} and {}",
-    ),
-    "without_prefix": (
-        lambda a, b: a[len(b) :] if a.startswith(b) else None,
-        "{} without {} at its start",
-    ),
-    "without_suffix": (
-        lambda a, b: a[: len(a) - len(b)] if a.endswith(b) else None,
-        "{} without {} at its end",
-    ),
-    "without": (lambda a, b: a.replace(b, "") if b and b in a else None, "{} without {}"),
-    "longer": (lambda a, b: a if len(a) >= len(b) else b, "the longer one of {} and {}"),
-    "shorter": (lambda a, b: a if len(a) <= len(b) else b, "the shorter one of {} and {}"),
-    "larger": (lambda a, b: _by_number(a, b, max), "the larger one of {} and {}"),
-    "smaller": (lambda a, b: _by_number(a, b, min), "the smaller one of {} and {}"),
-    "first_filled": (lambda a, b: a if a.strip() else b, "{}, or {} where it is empty"),
-    "count": (lambda a, b: str(a.count(b)) if b else None, "how often {} contains {}"),
-    "pad": (_pad_to, "{} filled up with spaces to the width in {}"),
-    "repeat": (
-        lambda a, b: a * min(int(b), 1000) if b.isascii() and b.isdigit() else None,
-        "{} repeated {} times",
-    ),
-}

@@ -1,11 +1,17 @@
-"""Expressions that copy a part of a cell, and change its case."""
+"""Expressions that copy a part of a cell: matches, digits, parts between separators."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
-from aloex.apps.fill.expressions.base import Expression, Row, added
-from aloex.apps.fill.expressions.patterns import in_words, nth, nth_span, ordinal
+from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.patterns import (
+    compiled,
+    in_words,
+    nth,
+    nth_span,
+    ordinal,
+    spans,
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,90 @@ class Match(Expression):
 
 
 @dataclass(frozen=True)
+class MatchNear(Expression):
+    """The first match of a pattern after a text in a cell, or the last one before it."""
+
+    column: int
+    pattern: str
+    text: str
+    after: bool = True
+    last: bool = False  # whether the last occurrence of the text counts, or the first
+
+    def run(self, row: Row) -> str | None:
+        cell = row[self.column]
+        found = self.span(cell)
+        return None if found is None else cell[found[0] : found[1]]
+
+    def span(self, text: str) -> tuple[int, int] | None:
+        """Where the match is."""
+        at = text.rfind(self.text) if self.last else text.find(self.text)
+        if at < 0:
+            return None
+        if self.after:
+            found = compiled(self.pattern).search(text, at + len(self.text))
+            return None if found is None else found.span()
+        before = spans(self.pattern, text[:at])
+        return before[-1] if before else None
+
+    def features(self) -> dict[str, float]:
+        return {
+            "near": 1.0,
+            f"near_{self.pattern}": 1.0,
+            "near_before": float(not self.after),
+            "near_last": float(self.last),
+            "near_letters": float(sum(char.isalnum() for char in self.text) > 0),
+        }
+
+    def explain(self, columns: Sequence[str]) -> str:
+        order, side = ("first", "after") if self.after else ("last", "before")
+        which = "the last " if self.last else ""
+        where = f'{side} {which}"{self.text}" in {columns[self.column]}'
+        return f"the {order} {in_words(self.pattern)} {where}"
+
+
+@dataclass(frozen=True)
+class Digits(Expression):
+    """Digits of a cell, all others left out: from the k-th to the k-th, as slices count."""
+
+    column: int
+    start: int
+    end: int | None  # None: to the last
+
+    def run(self, row: Row) -> str | None:
+        digits = digits_of(row[self.column])
+        start, end, _ = slice(self.start, self.end).indices(len(digits))
+        inside = -len(digits) <= self.start and -len(digits) <= (self.end or 0) <= len(digits)
+        return digits[start:end] if inside and start < end else None
+
+    def features(self) -> dict[str, float]:
+        far = self.start if self.start >= 0 else -self.start
+        whole = self.start == 0 and self.end is None
+        return {"digits": 1.0, "digits_part": float(not whole), "digits_far": float(far)}
+
+    def explain(self, columns: Sequence[str]) -> str:
+        name = columns[self.column]
+        if self.start == 0 and self.end is None:
+            return f"the digits of {name}"
+        if self.end is None and self.start < 0:
+            return f"the last {-self.start} digits of {name}"
+        if self.start == 0 and self.end is not None and self.end > 0:
+            return f"the first {self.end} digits of {name}"
+        if self.end is None:
+            return f"the digits of {name} without the first {self.start}"
+        if self.start >= 0 and self.end < 0:
+            first = f"the first {self.start} and " if self.start else ""
+            return f"the digits of {name} without {first}the last {-self.end}"
+        place = "" if self.start >= 0 else ", counted from the end"
+        one, other = (self.start + 1, self.end) if self.start >= 0 else (-self.start, -self.end + 1)
+        return f"digits {one} to {other} of {name}{place}"
+
+
+def digits_of(text: str) -> str:
+    """The digits of a text, without what stands between them."""
+    return compiled("nondigit").sub("", text)
+
+
+@dataclass(frozen=True)
 class Split(Expression):
     """The k-th part of a cell that is cut at a separator; without spaces around it."""
 
@@ -92,123 +182,6 @@ class Split(Expression):
 
     def explain(self, columns: Sequence[str]) -> str:
         return f'the {ordinal(self.k)} part of {columns[self.column]} cut at "{self.separator}"'
-
-
-@dataclass(frozen=True)
-class Position:
-    """A gap between characters.
-
-    pattern "": the k-th gap from the left (k >= 0) or from the right (k < 0, -1 the end). Else the
-    start or end of the k-th match, `offset` characters to the right of it.
-    """
-
-    pattern: str
-    k: int
-    at_end: bool = False
-    offset: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON values, as of an expression."""
-        return {"op": "Position"} | {f.name: getattr(self, f.name) for f in fields(self)}
-
-    def find(self, text: str) -> int | None:
-        if not self.pattern:
-            gap = self.k if self.k >= 0 else len(text) + self.k + 1
-        else:
-            found = nth_span(self.pattern, text, self.k)
-            if found is None:
-                return None
-            gap = found[self.at_end] + self.offset
-        return gap if 0 <= gap <= len(text) else None
-
-    def features(self) -> dict[str, float]:
-        if not self.pattern:
-            number = self.k if self.k >= 0 else -self.k - 1
-            return {"counted": 1.0, "counted_far": float(number)} if number else {"edge": 1.0}
-        kind = "literal" if self.pattern.startswith("=") else "pattern"
-        found = {f"at_{kind}": 1.0, **far(self.k)}
-        if self.offset:
-            found |= {"offset": 1.0, "offset_far": abs(self.offset) - 1.0}
-        return found
-
-    def explain(self) -> str:
-        if not self.pattern:
-            if self.k in (0, -1):
-                return "the start" if self.k == 0 else "the end"
-            number = self.k if self.k > 0 else -self.k - 1
-            place = "" if self.k > 0 else " from the end"
-            return f"{number} character{'s' * (number > 1)}{place}"
-        side = "after" if self.at_end else "before"
-        words = f"{side} the {ordinal(self.k)} {in_words(self.pattern)}"
-        if self.offset:
-            number = abs(self.offset)
-            direction = "right of" if self.offset > 0 else "left of"
-            side = "end" if self.at_end else "start"
-            words = (
-                f"{number} character{'s' * (number > 1)} {direction} the {side} of the "
-                f"{ordinal(self.k)} {in_words(self.pattern)}"
-            )
-        return words
-
-
-@dataclass(frozen=True)
-class Slice(Expression):
-    """The text of a cell between two positions."""
-
-    column: int
-    start: Position
-    end: Position
-
-    def run(self, row: Row) -> str | None:
-        text = row[self.column]
-        start, end = self.start.find(text), self.end.find(text)
-        if start is None or end is None or start > end:
-            return None
-        return text[start:end]
-
-    def features(self) -> dict[str, float]:
-        return added([{"slice": 1.0}, self.start.features(), self.end.features()])
-
-    def explain(self, columns: Sequence[str]) -> str:
-        start, end = self.start.explain(), self.end.explain()
-        return f"{columns[self.column]} from {start} to {end}"
-
-
-CASES = {
-    "lower": (str.lower, "in small letters"),
-    "upper": (str.upper, "in capitals"),
-    "title": (lambda text: title(text), "with every word capitalized"),
-    "sentence": (lambda text: text[:1].upper() + text[1:].lower(), "with a capital first"),
-    "swap": (str.swapcase, "with capitals and small letters swapped"),
-}
-
-
-def title(text: str) -> str:
-    """Every word with a capital first: O'Brien, but Tom's."""
-    out, inside = [], False
-    for i, char in enumerate(text):
-        out.append(char.lower() if inside else char.upper())
-        one_letter_follows = text[i + 1 : i + 2].isalpha() and not text[i + 2 : i + 3].isalpha()
-        inside = char.isalnum() or (inside and char in "'’" and one_letter_follows)
-    return "".join(out)
-
-
-@dataclass(frozen=True)
-class Case(Expression):
-    """Another expression in another case."""
-
-    form: str
-    part: Expression
-
-    def run(self, row: Row) -> str | None:
-        text = self.part.run(row)
-        return None if text is None else CASES[self.form][0](text)
-
-    def features(self) -> dict[str, float]:
-        return {**self.part.features(), "case": 1.0, f"case_{self.form}": 1.0}
-
-    def explain(self, columns: Sequence[str]) -> str:
-        return f"{self.part.explain(columns)} {CASES[self.form][1]}"
 
 
 def piece(text: str, keep: int) -> str | None:

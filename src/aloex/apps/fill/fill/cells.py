@@ -4,6 +4,7 @@ import datetime
 import decimal
 import numbers
 from collections.abc import Sequence
+from types import NoneType
 from typing import Any
 
 MISSING_TYPES = ("NAType", "NaTType")  # of pandas, which is not imported for this
@@ -12,6 +13,8 @@ LARGE = 1e16  # from here on a float is no longer exact to the unit
 
 def column_texts(cells: Sequence[Any]) -> list[str]:
     """The cells of a column as texts; a missing one is empty."""
+    if {*map(type, cells)} <= {str, NoneType}:  # most columns have nothing else
+        return [cell or "" for cell in cells]
     plain = [_plain(cell) for cell in cells]
     moments = [cell for cell in plain if isinstance(cell, datetime.datetime)]
     only_dates = all(moment.time() == datetime.time() for moment in moments)
@@ -25,6 +28,8 @@ def column_outputs(cells: Sequence[Any]) -> list[str | None]:
 
 def _plain(cell: Any) -> Any:
     """A value of Python; None if it is missing."""
+    if type(cell) in (str, int):
+        return cell
     if cell is None or type(cell).__name__ in MISSING_TYPES:
         return None
     if type(cell).__module__ == "numpy":
@@ -37,9 +42,13 @@ def _plain(cell: Any) -> Any:
 def _text(cell: Any, only_dates: bool) -> str:
     if cell is None:
         return ""
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "backslashreplace")
+    if isinstance(cell, decimal.Decimal):
+        return format(cell, "f")
     if isinstance(cell, datetime.datetime):
         return cell.date().isoformat() if only_dates else str(cell)
     if isinstance(cell, float) and abs(cell) < LARGE:  # 1.0 is 1, and nothing is 1e-07
-        whole = cell.is_integer()
-        return str(int(cell)) if whole else format(decimal.Decimal(repr(cell)), "f")
+        text = repr(int(cell)) if cell.is_integer() else repr(cell)
+        return text if "e" not in text else format(decimal.Decimal(text), "f")
     return str(cell)

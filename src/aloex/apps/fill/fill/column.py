@@ -1,21 +1,26 @@
 """Fill a column: find programs for its examples, let them vote on every other row."""
 
 import math
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import overload
 
 from aloex.apps.fill.expressions.base import Expression, Row
-from aloex.apps.fill.fill.confidence import Limits
+from aloex.apps.fill.fill.confidence import SURE, Limits
 from aloex.apps.fill.fill.program import Program
+from aloex.apps.fill.fill.votes import Votes
 from aloex.apps.fill.search.solve import search
 from aloex.apps.fill.search.vote import Candidate, ranked, rows_to_look_at
 from aloex.base.errors import InputError, require
 
-SURE = 0.9  # least confidence of a row that is not in doubt
 AT_ONCE = 4  # examples that the search begins with; others are checked, and added if need be
+MAX_EXAMPLE = 50_000  # characters of a row and its output that the search begins with
 VOTERS = 8  # programs that vote on rows
 ENOUGH = 0.995  # of the probability; programs after that do not vote
 NUM_OTHERS = 4  # other answers that a row reports
+MAX_TABLE = 1000  # rows that tell which columns have few different cells
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,36 @@ class Answer:
         return self.text is None or self.confidence < SURE
 
 
+class Answers(Sequence[Answer]):
+    """The answers of all rows: each is made when it is asked for, since there may be millions.
+
+    Args:
+        make: makes that of a row.
+        texts: of all of them.
+    """
+
+    def __init__(self, make: Callable[[int], Answer], texts: Sequence[str | None]):
+        self.make, self.texts = make, texts
+        self.confidence = array("d", (make(i).confidence for i in range(len(texts))))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, i: int) -> Answer: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Answer]: ...
+    def __getitem__(self, i: int | slice) -> Answer | list[Answer]:
+        places = range(len(self.texts))[i]
+        return self.make(places) if isinstance(places, int) else list(map(self.make, places))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
 @dataclass(frozen=True)
 class Filled:
     """A filled column.
@@ -43,7 +78,7 @@ class Filled:
         examples: the rows that had an output.
     """
 
-    answers: list[Answer]
+    answers: Answers
     program: Program
     alternatives: list[Program]
     examples: list[int]
@@ -51,24 +86,25 @@ class Filled:
     @property
     def values(self) -> list[str]:
         """The whole column; "" where no program applies."""
-        return [answer.text or "" for answer in self.answers]
+        return [text or "" for text in self.answers.texts]
 
     @property
     def confidence(self) -> list[float]:
         """How sure each row is, from 0 to 1."""
-        return [answer.confidence for answer in self.answers]
+        return list(self.answers.confidence)
 
-    @property
+    @cached_property
     def in_doubt(self) -> list[int]:
         """The rows that a person should look at."""
-        return [i for i, answer in enumerate(self.answers) if answer.in_doubt]
+        pairs = zip(self.answers.texts, self.answers.confidence, strict=True)
+        return [i for i, (text, share) in enumerate(pairs) if text is None or share < SURE]
 
     @property
     def sure(self) -> bool:
         """Whether no row is in doubt."""
         return not self.in_doubt
 
-    @property
+    @cached_property
     def ask_next(self) -> int | None:
         """The row whose answer would tell most; None if no row is in doubt."""
         if not self.in_doubt:
@@ -77,7 +113,10 @@ class Filled:
 
 
 def fill_column(
-    rows: Sequence[Row], outputs: Sequence[str | None], columns: Sequence[str]
+    rows: Sequence[Row],
+    outputs: Sequence[str | None],
+    columns: Sequence[str],
+    progress: Callable[[int], None] = lambda num_rows: None,
 ) -> Filled:
     """Fill the outputs that are None.
 
@@ -85,6 +124,7 @@ def fill_column(
         rows: the cells of each row.
         outputs: one for each row.
         columns: the names of the cells.
+        progress: is told now and then for how many rows the programs have voted.
 
     Raises:
         InputError: there are no examples, they contradict each other, or no program fits them.
@@ -97,17 +137,18 @@ def fill_column(
             "dates, conditions with up to 3 cases and memorised tables"
         )
     voters = _voters(candidates)
-    texts = [_texts(program, rows) for _, program in voters]
-    shares = _shares([p for p, _ in voters], texts)
-    agreement = [sum(s.get(t, 0) for s, t in zip(shares, column, strict=True)) for column in texts]
-    best = max(range(len(voters)), key=lambda i: (agreement[i], -i))
+    votes = Votes(voters, rows, progress)
+    best = votes.best()
+    texts = votes.texts[best]
     limits = Limits(
-        voters[best][1], [rows[i] for i in examples], [str(outputs[i]) for i in examples]
+        voters[best][1],
+        [rows[i] for i in examples],
+        [str(outputs[i]) for i in examples],
+        rows[:MAX_TABLE],
     )
-    answers = [
-        Answer(output, 1.0, {}) if output is not None else _answer(text, share, limits(row, text))
-        for row, output, text, share in zip(rows, outputs, texts[best], shares, strict=True)
-    ]
+    filled = [text if given is None else given for given, text in zip(outputs, texts, strict=True)]
+    own = list(rows), list(outputs)  # answers are made later, and the caller's may change
+    answers = Answers(partial(_answer_of, *own, votes, best, limits), filled)
     names = tuple(columns)
     others = [Program(program, names) for i, (_, program) in enumerate(voters) if i != best]
     return Filled(answers, Program(voters[best][1], names), others, examples)
@@ -133,7 +174,11 @@ def _search(
     rows: Sequence[Row], outputs: Sequence[str | None], examples: list[int]
 ) -> list[Candidate]:
     """Programs that fit all examples, found from as few of them as it takes."""
-    chosen = examples[:AT_ONCE]
+    short = [i for i in examples if len("".join(rows[i])) + len(outputs[i] or "") <= MAX_EXAMPLE]
+    require(
+        len(short) > 0, f"all examples are longer than {MAX_EXAMPLE:,} characters; give a short one"
+    )
+    chosen = short[:AT_ONCE]
     given = set(examples)
     others = [i for i in range(len(rows)) if i not in given]
     while True:
@@ -147,9 +192,9 @@ def _search(
             fits += [] if misses else [candidate]
             for i in misses:
                 wrong[i] += 1
-        if fits or not candidates or len(chosen) == len(examples):
+        if fits or not candidates or len(chosen) == len(short):
             return fits
-        chosen = [*chosen, max(wrong, key=lambda i: wrong[i])]
+        chosen = [*chosen, max((i for i in short if i not in chosen), key=lambda i: wrong[i])]
 
 
 def _voters(candidates: list[Candidate]) -> list[tuple[float, Expression]]:
@@ -163,34 +208,28 @@ def _voters(candidates: list[Candidate]) -> list[tuple[float, Expression]]:
     return [(each.probability / total, each.program) for each in chosen]
 
 
-def _texts(program: Expression, rows: Sequence[Row]) -> list[str | None]:
-    known: dict[Row, str | None] = {}
-    for row in rows:
-        if row not in known:
-            known[row] = program.run(row)
-    return [known[row] for row in rows]
+def _answer_of(
+    rows: Sequence[Row],
+    outputs: Sequence[str | None],
+    votes: Votes,
+    best: int,
+    limits: Limits,
+    i: int,
+) -> Answer:
+    """The answer of a row; that of an example is given."""
+    output, text = outputs[i], votes.texts[best][i]
+    if output is not None:
+        return Answer(output, 1.0, {})
+    return _answer(rows[i], text, votes.shares(i), limits)
 
 
-def _shares(
-    probabilities: list[float], texts: list[list[str | None]]
-) -> list[dict[str | None, float]]:
-    """For each row the answers with their shares of the votes."""
-    shares = []
-    for answers in zip(*texts, strict=True):
-        share: dict[str | None, float] = {}
-        for probability, answer in zip(probabilities, answers, strict=True):
-            share[answer] = share.get(answer, 0.0) + probability
-        shares.append(share)
-    return shares
-
-
-def _answer(text: str | None, share: dict[str | None, float], limit: float) -> Answer:
+def _answer(row: Row, text: str | None, share: dict[str | None, float], limits: Limits) -> Answer:
     others = {t: s for t, s in share.items() if t is not None and t != text}
     likeliest = dict(sorted(others.items(), key=lambda item: -item[1])[:NUM_OTHERS])
     own = 0.0 if text is None else share.get(text, 0.0)
-    return Answer(text, min(own, limit), likeliest)
+    return Answer(text, limits(row, text, own), likeliest)
 
 
 def _entropy(answer: Answer) -> float:
     shares = [answer.confidence, *answer.others.values()]
-    return -sum(p * math.log(p) for p in shares if p > 0)
+    return -sum((p * math.log(p) for p in shares if p > 0), 0.0)

@@ -4,7 +4,7 @@ pandas and polars are known by their names; only their users import them.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from aloex.apps.fill.fill.cells import column_outputs, column_texts
@@ -22,8 +22,8 @@ def fill(table: Any, target: Any, source: Any = None) -> Filled:
     them: 1.0 as 1, a date without its midnight.
 
     Args:
-        table: a DataFrame of pandas or polars, a list of dicts, or the inputs themselves: a list of
-            texts, or of tuples of them.
+        table: a DataFrame of pandas or polars, a list of dicts, a dict of lists, or the inputs
+            themselves: a list of texts, or of tuples of them.
         target: the name of the column; for plain inputs the list of outputs, None where missing.
         source: the name of the column to read, or a list of them. Default: all that have something
             in them, at most 8, those left of the target first.
@@ -42,6 +42,7 @@ def fill(table: Any, target: Any, source: Any = None) -> Filled:
         >>> filled.values
         ['King', 'Bo', 'Dee']
     """
+    table = _read_once(table)
     columns = _columns(table)
     if columns is None:
         columns = _plain_columns(table, target)
@@ -53,26 +54,50 @@ def fill(table: Any, target: Any, source: Any = None) -> Filled:
         has_text = [any(map(str.strip, texts.get(name, ()))) for name in names]
         chosen = [names[i] for i in columns_to_read(names.index(target), has_text)]
     else:
-        several = source if isinstance(source, list) else [source]
-        chosen = [_known(name, names) for name in several]
+        is_name = isinstance(source, Hashable) and source in names  # a tuple may be one
+        several = source if isinstance(source, list | tuple) and not is_name else [source]
+        chosen = list(dict.fromkeys(_known(name, names) for name in several))
+        require(len(chosen) > 0, "source names no column; leave it out to read all")
     require(target not in chosen, f"the target {target!r} cannot be read, too: name other columns")
     require(len(chosen) > 0, f"there is nothing to read beside {target!r}: all columns are empty")
     rows = list(zip(*(texts[name] for name in chosen), strict=True))
     return fill_column(rows, outputs, [str(name) for name in chosen])
 
 
+def _read_once(table: Any) -> Any:
+    """The table itself, or the list of its rows: they may come from a generator."""
+    if _is_frame(table) or isinstance(table, Mapping):
+        return table
+    require(
+        hasattr(table, "__iter__") and not isinstance(table, str | bytes),
+        f"a table is a DataFrame, a list of dicts or a list of inputs, got {table!r:.80}; for a "
+        "file there is pandas.read_csv, or the command aloex fill",
+    )
+    return list(table)
+
+
+def _is_frame(table: Any) -> bool:
+    module = type(table).__module__.partition(".")[0]
+    return module in ("pandas", "polars") and hasattr(table, "columns")
+
+
 def _columns(table: Any) -> dict[Any, list[Any]] | None:
     """The columns of a table by their names; None if it is a plain list of inputs."""
-    module = type(table).__module__.partition(".")[0]
-    if module in ("pandas", "polars") and hasattr(table, "columns"):
+    if _is_frame(table):
         names = list(table.columns)
         twice = next((name for name in names if names.count(name) > 1), None)
         require(len(names) == len(set(names)), f"two columns are called {twice!r}; rename one")
         return {name: list(table[name]) for name in names}
-    rows = list(table)
-    if rows and all(isinstance(row, Mapping) for row in rows):
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        return {name: [row.get(name) for row in rows] for name in names}
+    if isinstance(table, Mapping):
+        columns = {name: list(cells) for name, cells in table.items()}
+        sizes = {name: len(cells) for name, cells in columns.items()}
+        require(
+            len(set(sizes.values())) <= 1, f"columns differ in length: {sizes}; make them equal"
+        )
+        return columns
+    if table and all(isinstance(row, Mapping) for row in table):
+        names = list(dict.fromkeys(name for row in table for name in row))
+        return {name: [row.get(name) for row in table] for name in names}
     return None
 
 
@@ -82,7 +107,7 @@ def _plain_columns(table: Any, outputs: Any) -> dict[Any, list[Any]]:
         hasattr(outputs, "__iter__") and not isinstance(outputs, str | bytes),
         f"the outputs must be a list with None where one is missing, got {outputs!r}",
     )
-    rows = [row if isinstance(row, tuple | list) else (row,) for row in table]
+    rows = [_cells(row) for row in table]
     values = list(outputs)
     require(
         len(rows) == len(values),
@@ -94,6 +119,12 @@ def _plain_columns(table: Any, outputs: Any) -> dict[Any, list[Any]]:
     names = ["input"] if number == 1 else [f"input {i + 1}" for i in range(number)]
     padded = [[*row, *[None] * (number - len(row))] for row in rows]
     return {name: [row[i] for row in padded] for i, name in enumerate(names)} | {"output": values}
+
+
+def _cells(row: Any) -> tuple[Any, ...]:
+    """The cells of an input: one, or those of a tuple, a list or a row of a NumPy array."""
+    is_array = type(row).__module__ == "numpy" and getattr(row, "ndim", 0) == 1
+    return tuple(row) if isinstance(row, tuple | list) or is_array else (row,)
 
 
 def _known(name: Any, names: list[Any]) -> Any:

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from aloex.apps.fill.export import to_python
 from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.expressions.from_json import from_json
 from aloex.base.errors import InputError, require
@@ -35,6 +36,35 @@ class Program:
     def explain(self) -> str:
         """The program in plain English."""
         return self.expression.explain(self.columns)
+
+    def to_python(self, name: str = "fill") -> str:
+        """The program as a Python module that needs no Aloex.
+
+        Args:
+            name: of the function.
+
+        Returns:
+            The source: Python 3.11 or newer, and only its standard library. The function has a
+            parameter for each column that the program reads, called like the column as far as
+            Python allows, and returns what `run` does.
+
+        Raises:
+            InputError: a function cannot have this name.
+
+        Example:
+            >>> from aloex.apps.fill.expressions.cases import Case
+            >>> from aloex.apps.fill.expressions.text import Split
+            >>> program = Program(Case("lower", Split(0, ",", 2)), ("Last, first",))
+            >>> print(program.to_python("first_name"))
+            def first_name(last_first: str) -> str | None:
+                \"\"\"The second part of Last, first cut at "," in small letters.\"\"\"
+                parts = last_first.split(",")
+                if len(parts) < 2:
+                    return None
+                return parts[1].strip().lower()
+            <BLANKLINE>
+        """
+        return to_python(self.expression, self.columns, name)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; `Program.from_json` reads them."""

@@ -36,19 +36,32 @@ class Test(NamedTuple):
     features: Features
 
 
-def tests(rows: Sequence[Row], num_examples: int) -> list[Test]:
+def tests(rows: Sequence[Row], outputs: Sequence[str]) -> list[Test]:
     """Conditions that hold for some examples and not for others, each behaviour once."""
     found: dict[tuple[bool, ...], Test] = {}
-    for condition in _conditions(rows, num_examples):
+    num_examples = len(outputs)
+    named = {n for output in outputs if (n := first_number(output)) is not None}
+    for condition in _conditions(rows, num_examples, named):
         some = [condition.holds(row) for row in rows[:num_examples]]
         if all(some) or not any(some):
             continue
         holds = tuple(some + [condition.holds(row) for row in rows[num_examples:]])
-        features = {**condition.features(), "if_rare": _rarity(holds[num_examples:])}
+        features = {
+            **condition.features(),
+            "if_rare": _rarity(holds[num_examples:]),
+            "if_digit": float(_asks_for_a_digit(condition)),
+        }
         test = Test(cost_of(features), condition, holds, features)
         if holds not in found or test.cost < found[holds].cost:
             found[holds] = test
     return sorted(found.values(), key=lambda test: test.cost)
+
+
+def _asks_for_a_digit(condition: Condition) -> bool:
+    """Whether a condition looks at digits as at letters: "contains 4" rather than "above 40"."""
+    while isinstance(condition, Not):
+        condition = condition.condition
+    return isinstance(condition, Contains) and condition.text.isdigit() and len(condition.text) < 3
 
 
 def _rarity(holds: Sequence[bool]) -> float:
@@ -56,11 +69,11 @@ def _rarity(holds: Sequence[bool]) -> float:
     return float(len(holds) >= ENOUGH and (all(holds) or not any(holds)))
 
 
-def _conditions(rows: Sequence[Row], num_examples: int) -> Iterator[Condition]:
+def _conditions(rows: Sequence[Row], num_examples: int, named: set[float]) -> Iterator[Condition]:
     columns = range(min(len(rows[0]), MAX_COLUMNS))
     for column in columns:
         cells = [row[column] for row in rows[:num_examples]]
-        for condition in _of_cells(column, cells):
+        for condition in _of_cells(column, cells, named):
             yield condition
             yield Not(condition)
     for one, other in permutations(columns, 2):
@@ -72,7 +85,7 @@ def _conditions(rows: Sequence[Row], num_examples: int) -> Iterator[Condition]:
         yield Larger(one, other, of_length=True)
 
 
-def _of_cells(column: int, cells: Sequence[str]) -> Iterator[Condition]:
+def _of_cells(column: int, cells: Sequence[str], named: set[float]) -> Iterator[Condition]:
     yield IsEmpty(column)
     yield HasNoCapitals(column)
     yield HasNoCapitals(column, reverse=True)
@@ -88,7 +101,8 @@ def _of_cells(column: int, cells: Sequence[str]) -> Iterator[Condition]:
         yield from (Has(column, kind, least) for least in counts if least > 0)
     numbers = sorted({n for cell in cells if (n := first_number(cell)) is not None})
     for low, high in pairwise(numbers):
-        yield from (AtLeast(column, t) for t in _between(low, high))
+        told = [number for number in named if low < number <= high]  # "65+", "under 65"
+        yield from (AtLeast(column, t) for t in told or _between(low, high))
     lengths = sorted({len(cell) for cell in cells})
     for high in lengths[1:]:
         yield AtLeast(column, float(high), of_length=True)

@@ -4,28 +4,36 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 
 from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.cases import CASES, Case
 from aloex.apps.fill.expressions.patterns import compiled
 from aloex.apps.fill.expressions.rewrite import (
-    TWO_CELLS,
+    CamelCase,
     Collapse,
     Count,
     EveryMatch,
     EverySplit,
-    JoinColumns,
     Pad,
     ReplaceAll,
-    ReplaceByColumn,
     Strip,
     Truncate,
-    TwoCells,
 )
-from aloex.apps.fill.expressions.text import CASES, Case, Cell, Match, Position, Slice, Split
+from aloex.apps.fill.expressions.several_cells import (
+    TWO_CELLS,
+    JoinColumns,
+    ReplaceByColumn,
+    TwoCells,
+    common_prefix,
+)
+from aloex.apps.fill.expressions.slices import Position, Slice
+from aloex.apps.fill.expressions.text import Cell, Match, Split
 from aloex.apps.fill.search.atoms import Atom, evaluate
 
 REPLACED = ("space", "number", "word", "nonalnum", "mark", "alnum", "upper", "lower", "camel")
+REMOVED = ("bracketed", "html", "nondigit")
 REPEATED = ("word", "name", "number", "decimal", "alnum", "capitalized", "upper", "nonspace")
 COUNTED = ("word", "number", "alnum", "nonspace", "mark", "upper", "line")
 MAX_COLUMNS = 6
+MAX_REPLACED = 30  # characters of a text that is replaced
 
 
 def rewrite_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
@@ -33,7 +41,8 @@ def rewrite_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
     found: list[Expression] = []
     seams = sorted({run for y in outputs for run in compiled("nonalnum").findall(y)}, key=len)[:8]
     for column in range(len(rows[0])):
-        texts = [row[column] for row in rows[: len(outputs)]]
+        cells = [row[column] for row in rows]
+        texts = cells[: len(outputs)]
         if not any(texts):
             continue
         found += _counts(column, texts)
@@ -42,7 +51,7 @@ def rewrite_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
             if any(text is None for text in given):
                 continue
             pairs = list(zip(map(str, given), outputs, strict=True))
-            found += _with_cases(_rewritten(base, pairs, seams))
+            found += _with_cases(_rewritten(base, pairs, seams, cells))
     if len(rows[0]) > 1:
         found += _several(rows[: len(outputs)], outputs, seams)
     return evaluate(dict.fromkeys(found), rows, outputs)
@@ -62,20 +71,22 @@ def _bases(column: int, texts: Sequence[str]) -> Iterator[Expression]:
     if any(char.isdigit() for char in texts[0]):
         yield Match(column, "number", 1)
         yield Match(column, "number", -1)
+        yield Match(column, "decimal", 1)
 
 
 def _with_cases(expressions: Iterator[Expression]) -> Iterator[Expression]:
     for expression in expressions:
         yield expression
-        if not isinstance(expression, EveryMatch | EverySplit | Pad | Truncate):
+        if not isinstance(expression, CamelCase | EveryMatch | EverySplit | Pad | Truncate):
             yield from (Case(form, expression) for form in CASES)
 
 
 def _rewritten(
-    base: Expression, pairs: Sequence[tuple[str, str]], seams: Sequence[str]
+    base: Expression, pairs: Sequence[tuple[str, str]], seams: Sequence[str], cells: Sequence[str]
 ) -> Iterator[Expression]:
     yield Strip(base, "")
     yield Collapse(base)
+    yield CamelCase(base)
     x, y = pairs[0]
     marks = sorted({char for char in x if not char.isalnum()})[:10]
     for pattern in [*REPLACED, *("=" + mark for mark in marks)]:
@@ -86,6 +97,13 @@ def _rewritten(
         for text in dict.fromkeys(["", *seams, *_replacements(pattern, pairs)]):
             yield ReplaceAll(base, pattern, text)
         yield from _masked(base, pattern, y)
+    for pattern in REMOVED:
+        if any(compiled(pattern).search(a) for a, _ in pairs):
+            yield ReplaceAll(base, pattern, "")
+    for old, new in dict.fromkeys(found for a, b in pairs for found in _differences(a, b)):
+        # What is a whole cell, or stands in one row only, is an example by heart.
+        if old.strip() not in cells and sum(old in cell for cell in cells) > 1:
+            yield ReplaceAll(base, "=" + old, new)
     for char in dict.fromkeys(x[:1] + x[-1:] + "0"):
         for side in ("left", "right", "both"):
             yield Strip(base, char, side)
@@ -103,6 +121,24 @@ def _replacements(pattern: str, pairs: Sequence[tuple[str, str]]) -> Iterator[st
         text = y[len(pieces[0]) : len(pieces[0]) + length // number]
         if text.join(pieces) == y:
             yield text
+
+
+def _differences(x: str, y: str) -> Iterator[tuple[str, str]]:
+    """What is replaced by what where a text and its output differ: as it is, and as whole words."""
+    if x == y or not x or not y:
+        return
+    start = len(common_prefix(x, y))
+    stop = len(common_prefix(x[start:][::-1], y[start:][::-1]))
+    old, new = x[start : len(x) - stop], y[start : len(y) - stop]
+    if 0 < len(old) <= MAX_REPLACED:
+        yield old, new
+    while start > 0 and x[start - 1].isalnum():
+        start -= 1
+    while stop > 0 and x[len(x) - stop].isalnum():
+        stop -= 1
+    old, new = x[start : len(x) - stop], y[start : len(y) - stop]
+    if 0 < len(old) <= MAX_REPLACED:
+        yield old, new
 
 
 def _masked(base: Expression, pattern: str, output: str) -> Iterator[Expression]:
@@ -171,6 +207,7 @@ def _several(
             for separator in ["", *seams]:
                 yield JoinColumns(chosen, separator)
                 yield JoinColumns(chosen, separator, "sorted")
+            yield JoinColumns(chosen, "", "first")
     for one, other in permutations(columns, 2):
         for how in TWO_CELLS:
             yield TwoCells(one, other, how)

@@ -10,12 +10,12 @@ from aloex.apps.fill.search.atoms import by_example_texts, evaluate
 from aloex.apps.fill.search.condition_atoms import Test, tests
 from aloex.apps.fill.search.costs import Features, cost_of
 from aloex.apps.fill.search.dates.atoms import date_expressions
-from aloex.apps.fill.search.dates.in_step import dates_in_step, of_dates
+from aloex.apps.fill.search.dates.in_step import dates_in_step
 from aloex.apps.fill.search.graph import best_paths
 from aloex.apps.fill.search.numbers.atoms import number_expressions
-from aloex.apps.fill.search.numbers.ranges import of_ranges
 from aloex.apps.fill.search.rewrite_atoms import rewrite_atoms
 from aloex.apps.fill.search.text_atoms import text_atoms
+from aloex.apps.fill.search.whole_program import whole_features
 
 DEAR = 16.0  # a joined program of this cost is compared with cases by a condition
 MAX_SPLITS = 6  # of the examples in two groups that are tried
@@ -53,9 +53,7 @@ def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
         groups = by_example_texts(pool, len(outputs))
         for path in best_paths(outputs, inputs, groups, len(rows)):
             program = Join(tuple(part.expression for part in path.parts))
-            features = added(
-                [*(part.features for part in path.parts), of_dates(program), of_ranges(program)]
-            )
+            features = added([*(part.features for part in path.parts), whole_features(program)])
             each = Found(cost_of(features), program, path.texts, features)
             if each.texts not in found or each.cost < found[each.texts].cost:
                 found[each.texts] = each
@@ -82,7 +80,7 @@ def switched(
 ) -> list[Found]:
     """Programs that ask a condition first."""
     splits: dict[tuple[bool, ...], list[Test]] = {}
-    for test in tests(rows, len(outputs)):
+    for test in tests(rows, outputs):
         splits.setdefault(test.holds[: len(outputs)], []).append(test)
     found: list[Found] = []
     known: dict[tuple[int, ...], list[Found]] = {}

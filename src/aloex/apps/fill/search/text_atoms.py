@@ -4,16 +4,20 @@ Slices are pairs of positions. Positions with the same gaps in all rows are one;
 those are looked at whose text is part of the outputs, all at once by NumPy.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.cases import CASES, Case
 from aloex.apps.fill.expressions.patterns import compiled, spans
-from aloex.apps.fill.expressions.text import CASES, Case, Cell, Match, Position, Slice, Split
+from aloex.apps.fill.expressions.slices import Position, Slice
+from aloex.apps.fill.expressions.text import Cell, Digits, Match, MatchNear, Split, digits_of
 from aloex.apps.fill.search.atoms import Atom, atom, evaluate
 from aloex.apps.fill.search.costs import COSTS, Features, cost_of
+from aloex.apps.fill.search.shapes import kind_of
 
 MATCHED = (
     "word",
@@ -25,12 +29,18 @@ MATCHED = (
     "upper",
     "lower",
     "nonspace",
+    "code",
+    "signed",
+    "email",
+    "url",
+    "tag",
 )
+NEAR = ("word", "number", "decimal", "alnum", "nonspace", "code", "capitalized")
 BOUNDARIES = ("word", "number", "alnum", "capitalized", "upper", "lower", "space", "nonspace")
 WITH_OFFSETS = ("word", "number", "alnum", "nonspace")
 WITH_PIECES = ("word", "number", "nonspace")
 KEPT = (1, 2, 3, 4, -1, -2, -3, -4)
-FORMS = ("", "lower", "upper", "title", "sentence")
+FORMS = ("", "lower", "upper", "title", "sentence", "first")
 MAX_K = 8  # matches counted from the left; half as many from the right
 MAX_OFFSET = 4  # characters inside a match
 MAX_LENGTH = 12  # characters of a slice of fixed length
@@ -41,6 +51,8 @@ MAX_CELL = (
 MAX_POSITIONS = 400
 PER_SPAN = 8  # slices kept with the same spans in all examples
 COMMON_WORDS = 6
+WHOLE = Position("", 0), Position("", -1)
+MAX_DIGITS = 24  # of a cell whose digits are cut
 
 
 class Contexts:
@@ -52,7 +64,7 @@ class Contexts:
 
     def __init__(self, texts: Sequence[str], num_examples: int):
         self.num_examples, codes = num_examples, {"": 0}
-        code = lambda near: codes.setdefault("".join(map(_kind, near)), len(codes))
+        code = lambda near: codes.setdefault("".join(map(kind_of, near)), len(codes))
         self.before = [[code(t[max(g - 2, 0) : g]) for g in range(len(t) + 1)] for t in texts]
         self.after = [[code(t[g : g + 2]) for g in range(len(t) + 1)] for t in texts]
 
@@ -66,12 +78,6 @@ class Contexts:
         return sum(code not in known for code in others) / len(others)
 
 
-def _kind(char: str) -> str:
-    if char.isalpha():
-        return "a"
-    return "0" if char.isdigit() else " " if char.isspace() else char
-
-
 def text_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
     """Atoms of all columns."""
     found: list[Atom] = []
@@ -82,6 +88,8 @@ def text_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
         literals = literals_of(texts, len(outputs))
         contexts = Contexts(texts, len(outputs))
         copies = list(copied(column, texts, len(outputs), literals))
+        copies += near(column, literals)
+        copies += digits(column, texts, outputs)
         cased = [Case(form, part) for part in copies for form in FORMS[1:]]
         cased.append(Case("swap", Cell(column)))
         for each in evaluate([*copies, *cased], rows, outputs):
@@ -93,7 +101,7 @@ def text_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
 
 def _context(found: Atom, texts: Sequence[str], contexts: Contexts) -> Features:
     part = found.expression.part if isinstance(found.expression, Case) else found.expression
-    if not isinstance(part, Match | Split):
+    if not isinstance(part, Match | MatchNear | Split):
         return {}
     where = [part.span(text) or (-1, -1) for text in texts]
     starts, ends = [start for start, _ in where], [end for _, end in where]
@@ -101,17 +109,25 @@ def _context(found: Atom, texts: Sequence[str], contexts: Contexts) -> Features:
 
 
 def literals_of(texts: Sequence[str], num_examples: int) -> list[str]:
-    """Marks, runs of marks and words that all examples have in common."""
+    """Marks, runs of marks, and words with or without marks that all examples have in common."""
     examples, others = texts[:num_examples], texts[num_examples:]
     runs = [set(compiled("nonalnum").findall(text)) for text in examples]
     chars = [{char for char in text if not char.isalnum()} for text in examples]
     found = sorted(set.intersection(*runs) | set.intersection(*chars) - {" "})
-    words = set.intersection(*(set(compiled("alnum").findall(text)) for text in examples))
-    counts = Counter(word for text in others for word in set(compiled("alnum").findall(text)))
+    words = set.intersection(*map(_words, examples))
+    counts = Counter(word for text in others for word in _words(text) & words)
     common = [word for word in sorted(words) if 2 * counts[word] >= len(others)]
     if num_examples == 1 and not others:
         common = []
     return [*found[:24], *sorted(common, key=len, reverse=True)[:COMMON_WORDS]]
+
+
+_MARKED = re.compile(r"(?=(?<![^\W_])([^\W_]+[^\w\s]{1,3} ?))")
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text, alone and with the marks behind them: id, id=."""
+    return {*compiled("alnum").findall(text), *_MARKED.findall(text)}
 
 
 def copied(
@@ -125,12 +141,45 @@ def copied(
             yield Match(column, pattern, k)
             if pattern in WITH_PIECES:
                 yield from (Match(column, pattern, k, keep) for keep in KEPT)
-    for literal in [*literals, " "]:
+    for literal in dict.fromkeys([*literals, " ", *_marks(texts[:num_examples])]):
         if any(char.isalnum() for char in literal):
             continue
         most = min(text.count(literal) for text in texts[:num_examples]) + 1
         for k in ks(most):
             yield Split(column, literal, k)
+
+
+def _marks(texts: Sequence[str]) -> list[str]:
+    """Marks of some examples: a cell without them is its own first part."""
+    return sorted({char for text in texts for char in text if compiled("mark").match(char)})[:12]
+
+
+def near(column: int, literals: Sequence[str]) -> Iterator[Expression]:
+    """Matches after and before the texts that all examples have."""
+    for literal in literals:
+        if literal.isspace():
+            continue
+        for pattern in NEAR:
+            for after in (True, False):
+                yield MatchNear(column, pattern, literal, after)
+                yield MatchNear(column, pattern, literal, after, last=True)
+
+
+def digits(column: int, texts: Sequence[str], outputs: Sequence[str]) -> Iterator[Expression]:
+    """Digits of cells that have more than one number, cut by counting from either end."""
+    if all(len(spans("number", text)) < 2 for text in texts):
+        return
+    found = [digits_of(text) for text in texts[: len(outputs)]]
+    shortest, longest = min(map(len, found)), max(map(len, found))
+    if not 0 < longest <= MAX_DIGITS:
+        return
+    for start in range(-shortest, shortest):
+        stops = range(start + 1, shortest + 1) if start >= 0 else range(start + 1, 1)
+        for stop in (*stops, *((-1, -2, -3, -4) if start >= 0 else ())):
+            end = None if stop == 0 else stop
+            if all(d[start:end] and d[start:end] in y for d, y in zip(found, outputs, strict=True)):
+                yield Digits(column, start, end)
+    yield Digits(column, 0, None)
 
 
 def ks(most: int) -> list[int]:
@@ -164,6 +213,8 @@ def slices(
         for i, j, length in _pairs(positions, gaps[:, :num_examples], costs, written):
             ends = gaps[i] + length if length else gaps[j]
             last = _moved(positions[i], length) if length else positions[j]
+            if (positions[i], last) == WHOLE:
+                continue  # that is the cell itself
             cut = tuple(
                 change(text[s:e]) if 0 <= s <= e <= len(text) else None
                 for text, s, e in zip(texts, gaps[i].tolist(), ends.tolist(), strict=True)

@@ -5,16 +5,19 @@ applies to, and the more its outputs there look like those of the examples.
 """
 
 import math
-import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.search.costs import Features, cost_of
+from aloex.apps.fill.search.on_rows import Examples, features_on_rows, is_missing
+from aloex.apps.fill.search.shapes import shape
 from aloex.apps.fill.search.solve import Found
 
 MAX_LOOKED_AT = 60  # rows that the search looks at, examples and others
-MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "tbd", "unknown"}
+MAX_LOOKED_AT_CHARS = 2**17  # of these rows, beside the examples
+SHARPNESS = 1.2  # costs are a little timid; found by cross-validation on the dev set
 
 
 class Candidate(NamedTuple):
@@ -23,19 +26,6 @@ class Candidate(NamedTuple):
     probability: float
     program: Expression
     texts: tuple[str | None, ...]
-
-
-def shape(text: str) -> str:
-    """Kinds of characters one after the other, runs as one: "A. Turing" -> "A. Aa"."""
-    text = re.sub(r"\d+", "0", text)
-    text = re.sub(r"[^\W\d_]+", lambda m: _letters(m.group()), text)
-    return re.sub(r"\s+", " ", text)
-
-
-def _letters(run: str) -> str:
-    if run.islower():
-        return "a"
-    return "A" if run.isupper() else "Aa"
 
 
 def rows_to_look_at(rows: Sequence[Row], num_examples: int) -> list[int]:
@@ -48,45 +38,56 @@ def rows_to_look_at(rows: Sequence[Row], num_examples: int) -> list[int]:
     while len(chosen) < MAX_LOOKED_AT and any(len(each) > depth for each in by_shape.values()):
         chosen += [each[depth] for each in by_shape.values() if len(each) > depth]
         depth += 1
-    return chosen[: max(MAX_LOOKED_AT, num_examples)]
+    chosen = chosen[: max(MAX_LOOKED_AT, num_examples)]
+    return [*chosen[:num_examples], *_not_too_long(chosen[num_examples:], rows)]
+
+
+def _not_too_long(chosen: Sequence[int], rows: Sequence[Row]) -> list[int]:
+    """Rows without those that hold whole books: the search would read them a thousand times."""
+    found, left = [], MAX_LOOKED_AT_CHARS
+    for i in chosen:
+        length = sum(map(len, rows[i]))
+        if length <= left:
+            found.append(i)
+            left -= length
+    return found
 
 
 def ranked(found: Sequence[Found], rows: Sequence[Row], num_examples: int) -> list[Candidate]:
     """The programs by their probability."""
     if not found:
         return []
-    rows_say = features_on_rows(found, rows, num_examples)
+    rows_say = row_features(found, rows, num_examples)
     scores = [-f.cost - cost_of(more) for f, more in zip(found, rows_say, strict=True)]
     top = max(scores)
-    weights = [math.exp(score - top) for score in scores]
+    weights = [math.exp(SHARPNESS * (score - top)) for score in scores]
     total = sum(weights)
     pairs = sorted(zip(weights, range(len(found)), strict=True), key=lambda p: (-p[0], p[1]))
     return [Candidate(w / total, found[i].program, found[i].texts) for w, i in pairs]
 
 
-def features_on_rows(
-    found: Sequence[Found], rows: Sequence[Row], num_examples: int
-) -> list[Features]:
+def row_features(found: Sequence[Found], rows: Sequence[Row], num_examples: int) -> list[Features]:
     """What rows without an example say of each program; empty rows say nothing."""
-    others = [
-        i
-        for i, row in enumerate(rows)
-        if i >= num_examples and not all(cell.strip().casefold() in MISSING for cell in row)
+    if not found:
+        return []
+    others = [i for i, row in enumerate(rows) if i >= num_examples and not is_missing(row)]
+    outputs = [text or "" for text in found[0].texts[:num_examples]]
+    examples = Examples.of(rows[:num_examples], outputs)
+    read = [rows[i] for i in others]
+    texts = [[each.texts[i] for i in others] for each in found]
+    agreement = shares_of_agreement(texts)
+    return [
+        {**features_on_rows(read, own, examples), "agrees": share}
+        for own, share in zip(texts, agreement, strict=True)
     ]
-    shapes = {
-        shape(text) for each in found[:1] for text in each.texts[:num_examples] if text is not None
-    }
-    return [on_other_rows([each.texts[i] for i in others], shapes) for each in found]
 
 
-def on_other_rows(texts: Sequence[str | None], shapes: set[str]) -> Features:
-    """What the outputs of rows without an example say of a program."""
-    if not texts:
-        return {}
-    failed = sum(text is None or (not text and "" not in shapes) for text in texts)
-    strange = sum(text is not None and shape(text) not in shapes for text in texts)
-    return {
-        "fails": failed / len(texts),
-        "fails_somewhere": float(failed > 0),
-        "new_shape": strange / len(texts),
-    }
+def shares_of_agreement(texts: Sequence[Sequence[str | None]]) -> list[float]:
+    """For each program the share of programs that write the same, in the mean over rows."""
+    if not texts[0]:
+        return [0.0] * len(texts)
+    counts = [Counter(answers) for answers in zip(*texts, strict=True)]
+    return [
+        sum(count[text] for count, text in zip(counts, own, strict=True)) / len(texts) / len(own)
+        for own in texts
+    ]

@@ -8,10 +8,16 @@ from aloex.apps.fill.tables.columns import (
     split_names,
 )
 from aloex.apps.fill.tables.header import looks_like_header
-from aloex.apps.fill.tables.output import check_output, formulas, open_output, write_output
+from aloex.apps.fill.tables.output import (
+    check_output,
+    formulas,
+    is_same_file,
+    open_output,
+    write_output,
+)
 from aloex.apps.fill.tables.source import STANDARD, Source, open_source
 from aloex.apps.fill.tables.stream import Applied, apply_to_table
-from aloex.apps.fill.tables.table import Table, filled_bytes, read_table
+from aloex.apps.fill.tables.table import Table, filled_bytes, filled_parts, read_table
 
 __all__ = [
     "STANDARD",
@@ -22,8 +28,10 @@ __all__ = [
     "check_output",
     "columns_to_read",
     "filled_bytes",
+    "filled_parts",
     "find_column",
     "formulas",
+    "is_same_file",
     "listed",
     "looks_like_header",
     "no_such_column",

@@ -9,6 +9,7 @@ from aloex.apps.fill.tables.header import COLUMN_NAME
 from aloex.base.errors import InputError, require
 
 MAX_LISTED = 30  # names in a message
+MAX_NAME = 40  # characters of each
 MAX_READ = 8  # columns, unless the user names them
 
 
@@ -19,13 +20,15 @@ def column_names(header: Sequence[str] | None, number: int) -> list[str]:
 
 
 def find_column(told: str, names: Sequence[str]) -> int:
-    """The column with a name, or a number from 1; the case of letters matters only if it must.
+    """The column with a name, or a number from 1; case and spaces matter only if they must.
+
+    What is both a name and a number is the name; `column 2` is always the number.
 
     Raises:
         InputError: there is none, or more than one; the message lists them.
     """
     wanted = told.strip()
-    for same in (str, str.casefold):
+    for same in (str, str.casefold, _plain):
         found = [i for i, name in enumerate(names) if same(name) == same(wanted)]
         if len(found) == 1:
             return found[0]
@@ -44,8 +47,8 @@ def no_such_column(told: str, names: Sequence[str]) -> InputError:
     """The error for a name that there is not, with the nearest that there is."""
     folded = {name.casefold(): name for name in names}
     close = difflib.get_close_matches(told.casefold(), folded, n=1)
-    nearest = f" (did you mean {folded[close[0]]!r}?)" if close else ""
-    return InputError(f"there is no column {told!r}{nearest}; {listed(names)}")
+    nearest = f" (did you mean {_cut(folded[close[0]])!r}?)" if close else ""
+    return InputError(f"there is no column {_cut(told)!r}{nearest}; {listed(names)}")
 
 
 def columns_to_read(target: int, has_text: Sequence[bool]) -> list[int]:
@@ -67,5 +70,12 @@ def split_names(told: str) -> list[str]:
     return [name for name in next(csv.reader([told], skipinitialspace=True), []) if name.strip()]
 
 
+def _plain(name: str) -> str:
+    """A name as one types it: headers have line breaks, which nobody can type on a command line."""
+    return " ".join(name.split()).casefold()
+
+
 def _cut(name: str) -> str:
-    return name if len(name) <= 40 else f"{name[:39]}…"
+    """A name for one line of a message."""
+    line = " ".join(name.split())
+    return line if len(line) <= MAX_NAME else f"{line[: MAX_NAME - 1]}…"

@@ -26,6 +26,21 @@ MARKS = (  # that of UTF-32 begins with that of UTF-16
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+FORMATS = (  # the first bytes of files that are taken for tables, and are none of text
+    (
+        b"PK\x03\x04",
+        "a spreadsheet or another packed file",
+        "save it as CSV",
+    ),  # Excel, OpenDocument
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet in an old format", "save it as CSV"),
+    (b"PAR1", "a Parquet file", "save it as CSV"),
+    (b"%PDF", "a PDF file", "save its table as CSV"),
+    (b"\x1f\x8b", "packed with gzip", "unpack it first: gunzip"),
+    (b"BZh", "packed with bzip2", "unpack it first: bunzip2"),
+    (b"\xfd7zXZ", "packed with xz", "unpack it first: unxz"),
+    (b"\x28\xb5\x2f\xfd", "packed with zstd", "unpack it first: unzstd"),
+)
+LONGEST = 8  # bytes that tell a mark or a format
 UNMARKED = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}
 
 
@@ -51,7 +66,7 @@ class Encoding(NamedTuple):
 def find_encoding(file: BufferedIOBase, name: str, told: str | None = None) -> Encoding:
     """The encoding of a file that can be read twice; `told` is what the user says it is."""
     file.seek(0)
-    start = file.read(BLOCK)
+    start = file.read(LONGEST)
     mark, marked = next(((m, n) for m, n in MARKS if start.startswith(m)), (b"", None))
     if told is not None:
         known = _known(told)
@@ -59,13 +74,31 @@ def find_encoding(file: BufferedIOBase, name: str, told: str | None = None) -> E
         return Encoding(marked, mark) if same and marked else Encoding(UNMARKED.get(known, known))
     if marked is not None:
         return Encoding(marked, mark)
-    require(
-        b"\0" not in start,
-        f"{name} has NUL bytes, so it is no table of text; if it is UTF-16 without a byte order "
-        "mark, give --encoding utf-16",
-    )
+    _check_format(start, name)
+    _check_bytes(file, name)
     wrong = _first_wrong_byte(file)
     return Encoding("utf-8") if wrong is None else Encoding(_guess(file, wrong), guessed=True)
+
+
+def _check_format(start: bytes, name: str) -> None:
+    """An `InputError` if a file does not begin as one of text does."""
+    for first, kind, advice in FORMATS:
+        also = " (or read it with pandas, and use aloex.fill)" if "CSV" in advice else ""
+        require(not start.startswith(first), f"{name} is {kind}, no table of text; {advice}{also}")
+
+
+def _check_bytes(file: BufferedIOBase, name: str) -> None:
+    """An `InputError` if there is a byte, anywhere, that no text has."""
+    file.seek(0)
+    before = 0
+    while block := file.read(BLOCK):
+        require(
+            b"\0" not in block,
+            f"{name} has NUL bytes, so it is no table of text (the first is byte "
+            f"{before + block.find(0) + 1}); if it is UTF-16 without a byte order mark, give "
+            "--encoding utf-16; if it is a table with a few bytes too many, remove them",
+        )
+        before += len(block)
 
 
 def _known(told: str) -> str:

@@ -22,6 +22,10 @@ TYPICAL = """
     to total type unit url user username value vendor ville voornaam vorname wanted website
     week weight x y year zip
 """  # words that end the names of columns, in the singular
+TWICE = 2.0  # points against a row for each cell that it has twice
+LETTERS = 2.0  # points for a row of letters, as in a,b,c, above others
+LETTER = re.compile(r"[^\W\d_]")
+YEAR = re.compile(r"(?:19|20)\d\d")
 KINDS = (  # what a cell is, the first that matches
     ("number", re.compile(r"[-+(]?\W{0,2}\d[\d.,' ]*\W{0,2}%?\s?\w{0,3}\)?")),
     ("date", re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b.*|\d{1,2}:\d{2}.*")),
@@ -33,7 +37,8 @@ def looks_like_header(rows: Sequence[Sequence[str]], target: int | None = None) 
     """Whether the first row names the columns.
 
     Points for and against it: words that name columns, cells of another kind than those below, a
-    cell that is found again below, and a target that is made of the other cells, as in an example.
+    cell that is found again below or beside it, and a target that is made of the other cells, as in
+    an example.
 
     Args:
         rows: the cells of the first rows.
@@ -41,9 +46,13 @@ def looks_like_header(rows: Sequence[Sequence[str]], target: int | None = None) 
     """
     first, below = rows[0], [row for row in rows[1 : NUM_COMPARED + 1] if any(row)]
     named = [cell.strip().casefold() for cell in first if cell.strip()]
-    if not named or len(set(named)) < len(named):
+    if not named:
         return False
-    points = 0.0
+    points = -TWICE * (len(named) - len(set(named)))
+    if all(map(LETTER.fullmatch, named)) and not any(
+        LETTER.fullmatch(cell.strip().casefold()) for row in below for cell in row
+    ):
+        points += LETTERS
     for column, cell in enumerate(first):
         others = [row[column].strip() for row in below if column < len(row)]
         points += _points(cell.strip()[:MAX_CELL], [each[:MAX_CELL] for each in others if each])
@@ -61,6 +70,8 @@ def _points(cell: str, below: list[str]) -> float:
     words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cell).casefold())
     if words and {words[-1], words[-1].removesuffix("s")} & set(TYPICAL.split()):
         points += 1.5
+    if YEAR.fullmatch(cell) and not any(map(YEAR.fullmatch, below)):
+        return points  # columns are named by years; but years below make it a cell like the others
     if _kind(cell) != "text":
         points -= 3
     if not below:

@@ -11,51 +11,72 @@ from typing import cast
 
 from aloex.apps.fill.tables.source import STANDARD
 from aloex.base.errors import require
-from aloex.base.files import make_folder, naming
+from aloex.base.files import behind_links, make_folder, naming, whole_file
 
-FORMULA_STARTS = ("=", "+", "-", "@")
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
+FORMULA_STARTS = frozenset("=+-@")
 NUMBER = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?")
 
 
 def check_output(path: str, source: str, in_place: bool) -> None:
-    """An `InputError` if writing there would touch the table that is read, unasked."""
-    if path != STANDARD and source != STANDARD and Path(path).exists():
+    """An `InputError` if a table cannot be written there, or would replace the one that is read.
+
+    Before anything is computed, so that nobody waits for a result that is lost in the end.
+    """
+    if path == STANDARD:
+        require(sys.stdout is not None, "standard output is closed; give --out a file")
+        return
+    require(path != "", "--out is empty; give the path of a file, or - for standard output")
+    require(
+        in_place or not is_same_file(path, source),
+        f"{path} is the table itself; give --in-place to change it, or another --out",
+    )
+    ending = Path(path).suffix.lower()
+    require(
+        in_place or ending not in SPREADSHEETS,
+        f"{path} would be no spreadsheet: tables are written as text; give --out a name that ends "
+        f"in .csv rather than {ending}",
+    )
+    if Path(path).exists():
         require(
-            in_place or not os.path.samefile(path, source),
-            f"{path} is the table itself; give --in-place to change it, or another --out",
+            not in_place or Path(path).is_file(),
+            f"--in-place needs a file, and {path} is none; give --out",
+        )
+        require(
+            os.access(path, os.W_OK),
+            f"{path} is read-only; change its permissions, or write elsewhere with --out",
         )
 
 
-def write_output(path: str, content: bytes) -> None:
-    """Write a table to a file or to standard output."""
+def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths lead to one file, which need not be there yet."""
+    if STANDARD in (os.fspath(one), os.fspath(other)):
+        return False
+    if Path(one).exists() and Path(other).exists():
+        return os.path.samefile(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def write_output(path: str, parts: Iterable[bytes]) -> None:
+    """Write a table, part by part, to a file or to standard output."""
     with open_output(path) as file:
-        file.write(content)
+        for part in parts:
+            file.write(part)
 
 
 @contextmanager
 def open_output(path: str) -> Generator[BufferedIOBase]:
     """A file to write block by block. It gets its name when it is whole; else nothing is left."""
     if path == STANDARD:
-        yield cast(BufferedIOBase, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        with naming("standard output"):
+            yield cast(BufferedIOBase, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
         return
-    target = Path(path).resolve()  # the file behind a link, not the link
-    make_folder(target.parent)
-    if target.exists() and not target.is_file():  # a pipe or a device is not to be replaced
-        with naming(path), target.open("wb") as file:
-            yield file
-        return
-    writing = target.with_name(f".{target.name}.writing")
-    try:
-        with naming(path):
-            with writing.open("wb") as file:
-                yield file
-            if target.exists():
-                writing.chmod(target.stat().st_mode)
-            os.replace(writing, target)
-    except BaseException:
-        writing.unlink(missing_ok=True)
-        raise
+    with naming(path):
+        folder = behind_links(path).parent
+    make_folder(folder)
+    with whole_file(Path(path)) as file:
+        yield file
 
 
 def is_formula(text: str) -> bool:

@@ -36,62 +36,105 @@ class Record(NamedTuple):
 
 def lines_of(texts: Iterable[str]) -> Iterator[str]:
     """The lines of a text that comes in blocks, with their ends; an error at an endless one."""
+    for text in whole_lines(texts):
+        yield from io.StringIO(text, newline="")
+
+
+def whole_lines(texts: Iterable[str]) -> Iterator[str]:
+    """A text that comes in blocks, cut at ends of lines; an error at an endless line."""
     rest, length, number = [], 0, 0  # what may go on in the next block, as "\r" may with "\n"
     for text in texts:
+        cut = max(text.rfind("\n"), text.rfind("\r", 0, max(len(text) - 1, 0))) + 1
+        if cut:
+            whole = "".join([*rest, text[:cut]])
+            yield whole
+            rest, length, text = [], 0, text[cut:]
+            number += num_lines(whole)
         rest.append(text)
         length += len(text)
-        if "\n" in text or "\r" in text:
-            lines = list(io.StringIO("".join(rest), newline=""))
-            rest, length = [lines[-1]], len(lines.pop())
-            yield from lines
-            number += len(lines)
         require(
             length < MAX_RECORD,
             f"line {number + 1} is longer than {MAX_RECORD:,} characters: this is no table",
         )
-    yield from io.StringIO("".join(rest), newline="")
+    if length:
+        yield "".join(rest)
+
+
+def num_lines(text: str) -> int:
+    """How many lines end in a text."""
+    number = text.count("\n")
+    return number + text.count("\r") - text.count("\r\n") if "\r" in text else number
 
 
 def read_records(lines: Iterable[str], delimiter: str) -> Iterator[Record]:
     """The records of a table."""
-    return map(Record._make, raw_records(lines, delimiter))
+    return map(Record._make, raw_records(iter(lines), delimiter))
 
 
-def raw_records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str], str]]:
-    """The same as plain tuples, for those who have millions of them."""
-    split, number, lines = splitter(delimiter), 1, iter(lines)
+def raw_records(
+    lines: Iterator[str], delimiter: str, more: Iterator[str] | None = None, number: int = 1
+) -> Iterator[tuple[int, list[str], str]]:
+    """The same as plain tuples, for those who have millions of them.
+
+    Args:
+        lines: of the table.
+        delimiter: between fields.
+        more: where a record goes on, if not in `lines`.
+        number: of the first line.
+    """
+    split, more = splitter(delimiter), lines if more is None else more
     for line in lines:
         start = number
         number += 1
-        if '"' in line:
-            line, number = _whole_record(line, lines, split, number)
-        body = line.rstrip("\r\n")
-        yield start, split(body), line[len(body) :]
+        fields = split(line)
+        if '"' in line and _is_open(fields[-1]):
+            fields = _long_record(fields, more, split, start)
+            end = take_end(fields)
+            number += num_lines(delimiter.join(fields))
+        else:
+            end = take_end(fields)
+        yield start, fields, end
 
 
-def _whole_record(
-    line: str, lines: Iterator[str], split: Callable[[str], list[str]], number: int
-) -> tuple[str, int]:
-    """A line, and those after it up to the one that closes its last quote; the next number."""
-    first = number - 1
-    while _is_open(split(line)):
-        parts, length, closes = [line], len(line), False
+def _long_record(
+    fields: list[str], more: Iterator[str], split: Callable[[str], list[str]], start: int
+) -> list[str]:
+    """The fields of a record that goes on in the lines after its first."""
+    length = sum(map(len, fields))
+    while _is_open(fields[-1]):  # each time round it is a field farther on: none is read twice
+        text, closes = io.StringIO(newline=""), False
+        text.write(fields.pop())
         while not closes:
-            more = next(lines, "")
-            length, number = length + len(more), number + 1
-            if not more or length > MAX_RECORD:
+            line = next(more, "")
+            length += len(line)
+            if not line or length > MAX_RECORD:
                 raise InputError(
-                    f"line {first}: a field begins with a quote that is never closed; close it, "
+                    f"line {start}: a field begins with a quote that is never closed; close it, "
                     'or write """" for one quote'
                 )
-            parts.append(more)
-            closes = '"' in more.replace('""', "")
-        line = "".join(parts)
-    return line, number
+            text.write(line)
+            closes = '"' in line.replace('""', "")
+        fields += split(text.getvalue())
+    return fields
 
 
-def _is_open(fields: list[str]) -> bool:
-    return fields[-1].startswith('"') and CLOSED.match(fields[-1]) is None
+def cut(text: str, delimiter: str) -> tuple[list[str], str]:
+    """The raw fields of a record that is whole, and its line end."""
+    fields = splitter(delimiter)(text)
+    end = take_end(fields)
+    return fields, end
+
+
+def take_end(fields: list[str]) -> str:
+    """The line end of a record, which is taken away from its last field."""
+    last = fields[-1]
+    fields[-1] = last.rstrip("\r\n")
+    return last[len(fields[-1]) :]
+
+
+def _is_open(field: str) -> bool:
+    """Whether the last field of a line goes on in the next."""
+    return field.startswith('"') and CLOSED.match(field) is None
 
 
 @cache

@@ -5,24 +5,26 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from aloex.apps.fill.tables.blocks import Block, record_blocks
 from aloex.apps.fill.tables.columns import column_names
 from aloex.apps.fill.tables.delimiter import find_delimiter, told_delimiter
 from aloex.apps.fill.tables.encoding import Encoding, find_encoding
 from aloex.apps.fill.tables.header import looks_like_header
-from aloex.apps.fill.tables.records import Record, lines_of, raw_records, read_records
+from aloex.apps.fill.tables.records import lines_of, read_records
 from aloex.base.errors import InputError, require
 from aloex.base.files import naming
 
 STANDARD = "-"  # standard input or output
-BLOCK = 2**20  # bytes read at once
+BLOCK = 2**14  # bytes read at once; what it becomes should fit into a processor's cache
 NUM_LINES = 100  # that delimiter and header are guessed from
+NUM_CHARS = 2**22  # if these lines have more, fewer are looked at
 
 Item = TypeVar("Item")
 
@@ -54,14 +56,10 @@ class Source:
         """Bytes."""
         return os.fstat(self.file.fileno()).st_size
 
-    def records(self) -> Iterator[Record]:
-        """All records from the first on, read as they are asked for."""
-        return map(Record._make, self.raw_records())
-
-    def raw_records(self) -> Iterator[tuple[int, list[str], str]]:
-        """The same as plain tuples."""
-        lines = _lines(self.file, self.encoding)
-        return _naming_the_file(raw_records(lines, self.delimiter), self.name)
+    def blocks(self) -> Iterator[Block]:
+        """All records from the first on, read as they are asked for, many at once."""
+        texts = _texts(self.file, self.encoding)
+        return _naming_the_file(record_blocks(texts, self.delimiter), self.name)
 
 
 def open_source(
@@ -102,10 +100,11 @@ def _look_at(
     named: tuple[str, ...],
 ) -> Source:
     how = find_encoding(file, name, encoding)
-    lines = list(_naming_the_file(islice(_lines(file, how), NUM_LINES), name))
+    lines = _first(_naming_the_file(lines_of(_texts(file, how)), name), len)
     mark = find_delimiter(lines) if delimiter is None else told_delimiter(delimiter)
-    records = _naming_the_file(read_records(_lines(file, how), mark), name)
-    rows = [r.cells for r in islice((r for r in records if not r.is_blank), NUM_LINES)]
+    records = _naming_the_file(read_records(lines_of(_texts(file, how)), mark), name)
+    full = (record for record in records if not record.is_blank)
+    rows = [r.cells for r in _first(full, lambda record: sum(map(len, record.fields)))]
     require(len(rows) > 0, f"{name} is empty; it should have rows, some with a text to learn from")
     guessed = header is None and not _has_names(rows[0], named)
     if header is None:
@@ -128,7 +127,9 @@ def _number(named: tuple[str, ...], row: list[str]) -> int | None:
 
 def _open(path: str) -> BufferedIOBase:
     if path == STANDARD:
+        require(sys.stdin is not None, "standard input is closed; give a file with a table")
         return _kept(sys.stdin.buffer)
+    require(path != "", "the path of the table is empty; give a file, or - for standard input")
     require(Path(path).exists(), f"there is no file {path}; check the path")
     require(not Path(path).is_dir(), f"{path} is a folder; give a file with a table")
     with naming(path, "read"):
@@ -143,8 +144,15 @@ def _kept(pipe: Any) -> BufferedIOBase:
     return cast(BufferedIOBase, file)
 
 
-def _lines(file: BufferedIOBase, encoding: Encoding) -> Iterator[str]:
-    return lines_of(_texts(file, encoding))
+def _first(items: Iterator[Item], size: Callable[[Item], int]) -> list[Item]:
+    """The first lines or records: `NUM_LINES`, or as many as have `NUM_CHARS` characters."""
+    found, left = [], NUM_CHARS
+    for item in islice(items, NUM_LINES):
+        found.append(item)
+        left -= size(item)
+        if left < 0:
+            break
+    return found
 
 
 def _texts(file: BufferedIOBase, encoding: Encoding) -> Iterator[str]:
@@ -169,6 +177,7 @@ def _texts(file: BufferedIOBase, encoding: Encoding) -> Iterator[str]:
 def _naming_the_file(items: Iterator[Item], name: str) -> Iterator[Item]:
     """The same, with the name of the file before the messages of errors."""
     try:
-        yield from items
+        with naming(name, "read"):
+            yield from items
     except InputError as error:
         raise InputError(f"{name}, {error}") from None

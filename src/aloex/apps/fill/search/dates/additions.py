@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from aloex.apps.fill.expressions.date_changes import change_moment
-from aloex.apps.fill.expressions.date_layouts import ORDERS, Moment, find_moments
+from aloex.apps.fill.expressions.dates.changes import change_moment
+from aloex.apps.fill.expressions.dates.layouts import ORDERS, Moment, find_moments
 
 Addition = tuple[int, str]  # step, unit
 

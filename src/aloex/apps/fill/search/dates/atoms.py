@@ -8,10 +8,10 @@ it rounds to, and something that the date as it stands would not write.
 from collections.abc import Iterable, Sequence
 
 from aloex.apps.fill.expressions.base import Row
-from aloex.apps.fill.expressions.date_changes import change_moment, possible_changes
-from aloex.apps.fill.expressions.date_layouts import ORDERS, Moment, find_moments, needs_order
-from aloex.apps.fill.expressions.date_parts import TIMES
-from aloex.apps.fill.expressions.dates import DatePart, read_moment
+from aloex.apps.fill.expressions.dates.changes import change_moment, possible_changes
+from aloex.apps.fill.expressions.dates.date_part import DatePart, read_moment
+from aloex.apps.fill.expressions.dates.layouts import ORDERS, Moment, find_moments, needs_order
+from aloex.apps.fill.expressions.dates.parts import TIMES
 from aloex.apps.fill.search.costs import cost_of
 from aloex.apps.fill.search.dates.additions import common_additions
 from aloex.apps.fill.search.dates.fits import DateFits, Style

@@ -8,9 +8,9 @@ either end of the run, as in 20190305. The 19 of 2019 is no two-digit year.
 import re
 from collections.abc import Iterable
 
-from aloex.apps.fill.expressions.date_layouts import Moment
-from aloex.apps.fill.expressions.date_names import LISTS_WITH_NAME
-from aloex.apps.fill.expressions.date_parts import CASES, FIXED_WIDTH, PARTS, RARE, write_part
+from aloex.apps.fill.expressions.dates.layouts import Moment
+from aloex.apps.fill.expressions.dates.names import LISTS_WITH_NAME
+from aloex.apps.fill.expressions.dates.parts import CASES, FIXED_WIDTH, PARTS, RARE, write_part
 
 Style = tuple[str, str, str]  # part, language, case
 

@@ -8,7 +8,7 @@ make a graph of their own; a range has two ends, such as an hour and the end of 
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
-from aloex.apps.fill.expressions.dates import DatePart
+from aloex.apps.fill.expressions.dates.date_part import DatePart
 from aloex.apps.fill.expressions.programs import Join
 from aloex.apps.fill.search.atoms import Atom
 from aloex.apps.fill.search.costs import Features

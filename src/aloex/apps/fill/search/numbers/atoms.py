@@ -10,9 +10,9 @@ from decimal import Decimal, localcontext
 from itertools import islice
 
 from aloex.apps.fill.expressions.base import Expression, Row
-from aloex.apps.fill.expressions.numbers import AbsoluteValue, CellNumber, Linear, NumberText
-from aloex.apps.fill.expressions.numbers_arithmetic import EXACT
-from aloex.apps.fill.expressions.numbers_text import read_numbers, write_number
+from aloex.apps.fill.expressions.numbers.arithmetic import EXACT
+from aloex.apps.fill.expressions.numbers.text import read_numbers, write_number
+from aloex.apps.fill.expressions.numbers.values import AbsoluteValue, CellNumber, Linear, NumberText
 from aloex.apps.fill.search.numbers.columns import Source, number_sources
 from aloex.apps.fill.search.numbers.rounding import in_ranges, rounded_to_digits, rounded_to_steps
 from aloex.apps.fill.search.numbers.scaling import combined, scaled
@@ -42,8 +42,10 @@ def _expressions(rows: Sequence[Row], outputs: Sequence[str]) -> list[Expression
     sources = number_sources(rows, len(outputs)) if all(targets.tokens) else []
     found: list[Expression] = []
     seen: set[tuple[Decimal | None, ...]] = set()
+    amounts = [source for source in sources if not source.in_date]
     for family in (_signed, _ranges, _to_digits, _to_steps, _scaled, _combined):
-        for number in islice(family(sources, targets), PER_FAMILY):
+        own = sources if family is _signed else amounts
+        for number in islice(family(own, targets), PER_FAMILY):
             if number.values not in seen:
                 seen.add(number.values)
                 found += _written(number, targets, rows)

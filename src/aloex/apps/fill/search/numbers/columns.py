@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aloex.apps.fill.expressions.base import Row
-from aloex.apps.fill.expressions.numbers import CellNumber, NumberExpression
-from aloex.apps.fill.expressions.numbers_text import read_numbers, to_ascii_digits
+from aloex.apps.fill.expressions.dates.layouts import find_moments
+from aloex.apps.fill.expressions.numbers.text import read_numbers, to_ascii_digits
+from aloex.apps.fill.expressions.numbers.values import CellNumber, NumberExpression
 
 MAX_SOURCES = 24
 PER_COLUMN = 3  # numbers looked at from the left, and as many from the right
@@ -25,6 +26,7 @@ class Source(NamedTuple):
     values: tuple[Decimal | None, ...]
     marks: str  # of the column
     alone: bool = False  # no cell of the column holds another number
+    in_date: bool = False  # the cells hold dates, which nobody multiplies
 
     def examples(self, num_examples: int) -> list[Decimal]:
         """The values in the examples, where all have one."""
@@ -46,6 +48,7 @@ def number_sources(rows: Sequence[Row], num_examples: int) -> list[Source]:
 
 def _column_sources(cells: list[str], column: int, num_examples: int) -> list[Source]:
     seen: dict[tuple[Decimal | None, ...], Source] = {}
+    in_date = all(map(_has_date, cells[:num_examples]))
     for marks in column_marks(cells):
         read = [read_numbers(cell, marks) for cell in cells]
         alone = max(map(len, read)) == 1
@@ -56,8 +59,17 @@ def _column_sources(cells: list[str], column: int, num_examples: int) -> list[So
                 numbers[k].value if -len(numbers) <= k < len(numbers) else None for numbers in read
             )
             if None not in values[:num_examples] and values not in seen:
-                seen[values] = Source(CellNumber(column, k, marks), values, marks, alone)
+                seen[values] = Source(CellNumber(column, k, marks), values, marks, alone, in_date)
     return list(seen.values())
+
+
+def _has_date(cell: str) -> bool:
+    """Whether a cell holds a day of a month, in any layout."""
+    return any(
+        moment is not None and moment.day is not None and moment.month is not None
+        for order in ("DMY", "MDY")
+        for moment in find_moments(cell, order)
+    )
 
 
 def column_marks(cells: Sequence[str]) -> list[str]:

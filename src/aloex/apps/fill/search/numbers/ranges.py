@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from aloex.apps.fill.expressions.numbers import NumberText, RangeEnd
+from aloex.apps.fill.expressions.numbers.values import NumberText, RangeEnd
 from aloex.apps.fill.expressions.programs import Join
 from aloex.apps.fill.search.costs import Features
 

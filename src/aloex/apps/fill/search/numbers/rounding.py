@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from math import gcd
 
-from aloex.apps.fill.expressions.numbers import RangeEnd, Rounded
-from aloex.apps.fill.expressions.numbers_arithmetic import EXACT, ROUNDINGS, round_to
+from aloex.apps.fill.expressions.numbers.arithmetic import EXACT, ROUNDINGS, round_to
+from aloex.apps.fill.expressions.numbers.values import RangeEnd, Rounded
 from aloex.apps.fill.search.numbers.columns import Source
 from aloex.apps.fill.search.numbers.targets import Targets, is_short, unit
 from aloex.apps.fill.search.numbers.tokens import Token

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations, permutations
 
-from aloex.apps.fill.expressions.numbers import Combined, Linear
-from aloex.apps.fill.expressions.numbers_arithmetic import EXACT, combine, linear
+from aloex.apps.fill.expressions.numbers.arithmetic import EXACT, combine, linear
+from aloex.apps.fill.expressions.numbers.values import Combined, Linear
 from aloex.apps.fill.search.numbers.columns import Source
 from aloex.apps.fill.search.numbers.rounding import plain
 from aloex.apps.fill.search.numbers.targets import Targets, apply, is_short
@@ -19,7 +19,7 @@ Coefficients = tuple[Decimal, Decimal, Decimal]  # (x multiply + add) / divide
 _ZERO, _ONE = Decimal(0), Decimal(1)
 COMMON_FACTORS: list[Coefficients] = [
     coefficients
-    for factor in map(Decimal, (100, 1000, 1024))
+    for factor in map(Decimal, (100, 1000, 1024, 60, 10**6, 10**9))
     for coefficients in ((factor, _ZERO, _ONE), (_ONE, _ZERO, factor))
 ]
 TEMPERATURES: list[Coefficients] = [

@@ -5,7 +5,7 @@ from decimal import Decimal
 from itertools import product
 from typing import Any
 
-from aloex.apps.fill.expressions.numbers_text import write_number
+from aloex.apps.fill.expressions.numbers.text import write_number
 from aloex.apps.fill.search.numbers.tokens import Token
 
 MAX_STYLES = 8

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aloex.apps.fill.expressions.numbers import NumberExpression
-from aloex.apps.fill.expressions.numbers_arithmetic import EXACT
+from aloex.apps.fill.expressions.numbers.arithmetic import EXACT
+from aloex.apps.fill.expressions.numbers.values import NumberExpression
 from aloex.apps.fill.search.numbers.columns import Source
 from aloex.apps.fill.search.numbers.tokens import Token, by_value, number_tokens
 

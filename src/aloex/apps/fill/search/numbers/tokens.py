@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from aloex.apps.fill.expressions.numbers_text import (
+from aloex.apps.fill.expressions.numbers.text import (
     APOSTROPHES,
     GROUP_SPACES,
     MAX_DIGITS,

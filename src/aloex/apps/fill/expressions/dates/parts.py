@@ -2,17 +2,20 @@
 
 from collections.abc import Callable
 from datetime import date
+from operator import attrgetter
 
-from aloex.apps.fill.expressions.date_layouts import Moment
-from aloex.apps.fill.expressions.date_names import NAMES
+from aloex.apps.fill.expressions.dates.layouts import Moment
+from aloex.apps.fill.expressions.dates.names import NAMES
 
 Writer = Callable[[Moment], str | None]
 
 
 def _number(value: Callable[[Moment], int | None], width: int = 1) -> Writer:
+    layout = f"%0{width}d"
+
     def write(moment: Moment) -> str | None:
         number = value(moment)
-        return None if number is None else str(number).zfill(width)
+        return None if number is None else layout % number
 
     return write
 
@@ -72,12 +75,12 @@ def _half(am: str, pm: str) -> Writer:
 
 # part -> (in words, writer); the width of a number is in its name: d 5, dd 05
 PARTS: dict[str, tuple[str, Writer]] = {
-    "d": ("day", _number(lambda moment: moment.day)),
-    "dd": ("two-digit day", _number(lambda moment: moment.day, 2)),
+    "d": ("day", _number(attrgetter("day"))),
+    "dd": ("two-digit day", _number(attrgetter("day"), 2)),
     "day_ordinal": ("day as an ordinal number", _ordinal),
-    "m": ("month's number", _number(lambda moment: moment.month)),
-    "mm": ("two-digit month", _number(lambda moment: moment.month, 2)),
-    "yyyy": ("year", _number(lambda moment: moment.year, 4)),
+    "m": ("month's number", _number(attrgetter("month"))),
+    "mm": ("two-digit month", _number(attrgetter("month"), 2)),
+    "yyyy": ("year", _number(attrgetter("year"), 4)),
     "yy": ("two-digit year", _number(_year2, 2)),
     "decade": ("decade", _number(_decade)),
     "quarter": ("quarter", _number(_quarter)),
@@ -87,14 +90,14 @@ PARTS: dict[str, tuple[str, Writer]] = {
     "week_year": ("year of the ISO week", _number(_iso_year, 4)),
     "day_of_year": ("day of the year", _number(_day_of_year)),
     "day_of_year_3": ("three-digit day of the year", _number(_day_of_year, 3)),
-    "H": ("hour", _number(lambda moment: moment.hour)),
-    "HH": ("two-digit hour", _number(lambda moment: moment.hour, 2)),
+    "H": ("hour", _number(attrgetter("hour"))),
+    "HH": ("two-digit hour", _number(attrgetter("hour"), 2)),
     "h": ("12-hour clock's hour", _number(_hour12)),
     "hh": ("two-digit hour of the 12-hour clock", _number(_hour12, 2)),
-    "M": ("minute without a leading zero", _number(lambda moment: moment.minute)),
-    "MM": ("minute", _number(lambda moment: moment.minute, 2)),
-    "S": ("second without a leading zero", _number(lambda moment: moment.second)),
-    "SS": ("second", _number(lambda moment: moment.second, 2)),
+    "M": ("minute without a leading zero", _number(attrgetter("minute"))),
+    "MM": ("minute", _number(attrgetter("minute"), 2)),
+    "S": ("second without a leading zero", _number(attrgetter("second"))),
+    "SS": ("second", _number(attrgetter("second"), 2)),
     "fraction": ("fraction of the second", lambda moment: moment.fraction),
     "AM": ("AM or PM", _half("AM", "PM")),
     "am": ("am or pm", _half("am", "pm")),
@@ -134,8 +137,9 @@ def write_part(moment: Moment, part: str, language: str = "", case: str = "") ->
     >>> write_part(Moment(month=3), "month_abbr", "en", "upper")
     'MAR'
     """
-    if part in PARTS:
-        return PARTS[part][1](moment)
+    known = PARTS.get(part)
+    if known is not None:
+        return known[1](moment)
     number = moment.month if part.startswith("month") else _weekday(moment)
     if number is None:
         return None

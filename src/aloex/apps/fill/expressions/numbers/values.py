@@ -12,15 +12,18 @@ from decimal import Decimal
 from typing import Any
 
 from aloex.apps.fill.expressions.base import Expression, Row
-from aloex.apps.fill.expressions.numbers_arithmetic import (
-    EXACT,
+from aloex.apps.fill.expressions.numbers.arithmetic import (
     combine,
+    finite,
     linear,
+    range_end,
     round_to,
     to_decimal,
 )
-from aloex.apps.fill.expressions.numbers_text import read_numbers, write_number
-from aloex.apps.fill.expressions.numbers_words import in_words, position_in_words, rounding_in_words
+from aloex.apps.fill.expressions.numbers.text import read_number, write_number
+from aloex.apps.fill.expressions.numbers.words import in_words, position_in_words, rounding_in_words
+
+COMMON_SCALES = ("60", "100", "1000", "1000000", "1000000000")  # no accident that they fit
 
 
 @dataclass(frozen=True)
@@ -42,13 +45,10 @@ class CellNumber(NumberExpression):
 
     column: int
     k: int
-    marks: str  # the column's: see `numbers_text`
+    marks: str  # the column's: see `numbers.text`
 
     def value(self, row: Row) -> Decimal | None:
-        numbers = read_numbers(row[self.column], self.marks)
-        if not -len(numbers) <= self.k < len(numbers):
-            return None
-        return numbers[self.k].value
+        return read_number(row[self.column], self.k, self.marks)
 
     def features(self) -> dict[str, float]:
         found: dict[str, float] = {"number": 1.0}
@@ -77,7 +77,7 @@ class Linear(NumberExpression):
         x = self.number.value(row)
         if x is None:
             return None
-        return _finite(
+        return finite(
             linear(x, to_decimal(self.multiply), to_decimal(self.add), to_decimal(self.divide))
         )
 
@@ -85,7 +85,7 @@ class Linear(NumberExpression):
         found = self.number.features()
         if (self.multiply, self.divide) == ("-1", "1"):
             found["number_negate"] = 1.0
-        elif any(each in ("100", "1000") for each in (self.multiply, self.divide)):
+        elif any(each in COMMON_SCALES for each in (self.multiply, self.divide)):
             found["number_scale"] = 1.0
         elif (self.multiply, self.divide) != ("1", "1"):
             found["number_factor"] = 1.0
@@ -133,7 +133,7 @@ class Combined(NumberExpression):
 
     def value(self, row: Row) -> Decimal | None:
         x, y = self.left.value(row), self.right.value(row)
-        return None if x is None or y is None else _finite(combine(x, y, self.operation))
+        return None if x is None or y is None else finite(combine(x, y, self.operation))
 
     def features(self) -> dict[str, float]:
         found = self.left.features()
@@ -156,7 +156,7 @@ class Rounded(NumberExpression):
 
     def value(self, row: Row) -> Decimal | None:
         x = self.number.value(row)
-        return None if x is None else _finite(round_to(x, to_decimal(self.step), self.mode))
+        return None if x is None else finite(round_to(x, to_decimal(self.step), self.mode))
 
     def features(self) -> dict[str, float]:
         return self.number.features() | {
@@ -184,14 +184,8 @@ class RangeEnd(NumberExpression):
         x = self.number.value(row)
         if x is None:
             return None
-        step, offset = to_decimal(self.step), to_decimal(self.offset)
-        if self.closed == "lower":
-            lower = round_to(x, step, "floor", offset)
-        else:
-            lower = EXACT.subtract(round_to(x, step, "ceiling", offset), step)
-        if self.end == "lower":
-            return _finite(lower)
-        return _finite(EXACT.subtract(EXACT.add(lower, step), to_decimal(self.gap)))
+        step, offset, gap = map(to_decimal, (self.step, self.offset, self.gap))
+        return finite(range_end(x, step, self.end, offset, gap, self.closed))
 
     def features(self) -> dict[str, float]:
         return self.number.features() | {
@@ -226,7 +220,26 @@ class NumberText(Expression):
 
     def run(self, row: Row) -> str | None:
         value = self.number.value(row)
-        return None if value is None else write_number(value, **self.style())
+        if value is None:
+            return None
+        return write_number(  # not `style()`, since there are millions of rows
+            value,
+            decimals=self.decimals,
+            mark=self.mark,
+            group=self.group,
+            lakhs=self.lakhs,
+            width=self.width,
+            plus=self.plus,
+            negative=self.negative,
+        )
+
+    def is_idle(self, rows: Sequence[Row]) -> bool:
+        """Whether rounding, or reading the text as a number, makes no difference."""
+        if isinstance(self.number, Rounded):
+            return all(self.number.number.value(row) == self.number.value(row) for row in rows)
+        return isinstance(self.number, CellNumber) and all(
+            (self.run(row) or "") in row[self.number.column] for row in rows
+        )
 
     def style(self) -> dict[str, Any]:
         """The arguments of `write_number`."""
@@ -249,11 +262,7 @@ class NumberText(Expression):
         return ", ".join([self.number.explain(columns), *in_words(**self.style())])
 
 
-def _finite(value: Decimal) -> Decimal | None:
-    return value if value.is_finite() else None
-
-
 def _oddness(step: str) -> float:
-    """How far a step is from a power of ten: 0 for 100, 0.5 for 5, 50, 25 and 0.25, 1 for 7."""
+    """How far a step is from a power of ten: 0 for 100, 0.5 for 5 and 50, 0.75 for 25, 1 for 7."""
     digits = step.replace(".", "").strip("0")
-    return {"1": 0.0, "5": 0.5, "25": 0.5, "2": 0.75}.get(digits, float(len(digits)))
+    return {"1": 0.0, "5": 0.5, "25": 0.75, "2": 1.6}.get(digits, float(len(digits)))

@@ -11,11 +11,11 @@ What is missing stays missing: nothing comes from today's date. Two-digit years:
 """
 
 import re
-from calendar import monthrange
+from calendar import isleap
 from functools import lru_cache
 from typing import NamedTuple
 
-from aloex.apps.fill.expressions.date_names import MONTHS, WEAK_MONTHS, WEEKDAYS
+from aloex.apps.fill.expressions.dates.names import MONTHS, WEAK_MONTHS, WEEKDAYS
 
 ORDERS = ("DMY", "MDY", "YMD")
 FIRST_OF_1900S = 69  # two-digit years from here on are in the 1900s
@@ -36,7 +36,6 @@ class Moment(NamedTuple):
     fraction: str | None = None  # digits after the second
 
 
-@lru_cache(maxsize=4096)
 def find_moments(text: str, order: str) -> tuple[Moment | None, ...]:
     """The dates and times of a text, from left to right.
 
@@ -47,12 +46,17 @@ def find_moments(text: str, order: str) -> tuple[Moment | None, ...]:
     >>> find_moments("31 February 2019", "DMY")
     (None,)
     """
-    return tuple(_moment(found, order) for found in _find(text))
+    return _moments(text if len(text) <= MAX_CHARS else text[:MAX_CHARS], order)
+
+
+@lru_cache(maxsize=4096)
+def _moments(text: str, order: str) -> tuple[Moment | None, ...]:
+    return tuple([_moment(found, order) for found in _find(text)])
 
 
 def needs_order(text: str) -> bool:
     """Whether a date of the text is read differently, or only, in an order."""
-    return any("a" in found for found in _find(text))
+    return any("a" in found for found in _find(text[:MAX_CHARS]))
 
 
 _DAY, _YEAR4 = r"(\d\d?)", r"([12]\d{3})"
@@ -135,10 +139,27 @@ _JOINED = re.compile(
 Found = dict[str, str]
 
 
-@lru_cache(maxsize=4096)
+# What most columns of dates have, and nothing else: read without a search.
+_USUAL_TIME = r"(?:[ T]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?)?"
+_USUAL = (
+    ("YmdHNS", re.compile(r"([12][0-9]{3})-([0-9]{2})-([0-9]{2})" + _USUAL_TIME)),
+    ("asbYHNS", re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([12][0-9]{3})" + _USUAL_TIME)),
+)
+
+
 def _find(text: str) -> tuple[Found, ...]:
+    """Fields of every date and time of a text of at most `MAX_CHARS` characters."""
+    for fields, pattern in _USUAL:
+        if match := pattern.fullmatch(text):
+            pairs = zip(fields, match.groups(), strict=True)
+            return ({field: value for field, value in pairs if value and field != "s"},)
+    return _search(text)
+
+
+@lru_cache(maxsize=4096)
+def _search(text: str) -> tuple[Found, ...]:
     """Fields of every date and time of a text, in which a date and its time are one."""
-    text = _WORD.sub(_name_character, text[:MAX_CHARS].translate(_SPACES))
+    text = _WORD.sub(_name_character, text.translate(_SPACES))
     found: list[Found] = []
     end = 0
     for match in _PATTERN.finditer(text):
@@ -223,7 +244,14 @@ def _exists(year: int | None, month: int | None, day: int | None) -> bool:
         return False
     if day is None:
         return True
-    return 1 <= day <= (31 if month is None else monthrange(year or 2000, month)[1])
+    return 1 <= day <= (31 if month is None else _days_of_month(year or 2000, month))
+
+
+_DAYS_OF_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def _days_of_month(year: int, month: int) -> int:
+    return _DAYS_OF_MONTHS[month - 1] + (month == 2 and isleap(year))
 
 
 def _hour(found: Found) -> int | None:

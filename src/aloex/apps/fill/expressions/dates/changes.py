@@ -9,7 +9,7 @@ from calendar import monthrange
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from aloex.apps.fill.expressions.date_layouts import Moment
+from aloex.apps.fill.expressions.dates.layouts import Moment
 
 CHANGES = (
     "none",

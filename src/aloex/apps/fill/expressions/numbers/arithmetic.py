@@ -44,3 +44,19 @@ def combine(x: Decimal, y: Decimal, operation: str) -> Decimal:
     """The sum, difference, product or quotient of two numbers."""
     operations = {"sum": EXACT.add, "difference": EXACT.subtract, "product": EXACT.multiply}
     return operations.get(operation, EXACT.divide)(x, y)
+
+
+def range_end(
+    x: Decimal, step: Decimal, end: str, offset: Decimal, gap: Decimal, closed: str
+) -> Decimal:
+    """The lower or upper end of the range in which a number lies: see `RangeEnd`."""
+    if closed == "lower":
+        lower = round_to(x, step, "floor", offset)
+    else:
+        lower = EXACT.subtract(round_to(x, step, "ceiling", offset), step)
+    return lower if end == "lower" else EXACT.subtract(EXACT.add(lower, step), gap)
+
+
+def finite(value: Decimal) -> Decimal | None:
+    """The number, or None if there is none: 1/0."""
+    return value if value.is_finite() else None

@@ -43,7 +43,27 @@ def read_numbers(text: str, marks: str) -> tuple[ReadNumber, ...]:
     >>> [str(number.value) for number in read_numbers("1 234,5 kg", ", ")]
     ['1234.5']
     """
+    whole, mark, fraction = text.partition(marks[0])
+    if _is_plain(text, whole, mark, fraction):
+        value = Decimal(f"{whole}.{fraction}" if mark else whole)
+        return (ReadNumber(value, text, ""),)
     return (_read_cached if len(text) <= CACHED_LENGTH else _read)(text, marks)
+
+
+def _is_plain(text: str, whole: str, mark: str, fraction: str) -> bool:
+    """Whether a text is digits, perhaps a mark, and digits: most are, and need no search."""
+    return (
+        whole.isdigit()
+        and (fraction.isdigit() if mark else True)
+        and len(text) <= MAX_DIGITS
+        and text.isascii()
+    )
+
+
+def read_number(text: str, k: int, marks: str) -> Decimal | None:
+    """The k-th number of a text, from the left (0, 1, ...) or from the right (-1, -2, ...)."""
+    numbers = read_numbers(text, marks)
+    return numbers[k].value if -len(numbers) <= k < len(numbers) else None
 
 
 def write_number(

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aloex.apps.fill.expressions.base import Expression, Row
-from aloex.apps.fill.expressions.date_changes import change_moment
-from aloex.apps.fill.expressions.date_layouts import Moment, find_moments
-from aloex.apps.fill.expressions.date_names import LANGUAGES
-from aloex.apps.fill.expressions.date_parts import NAMED_PARTS, PARTS, RARE, TIMES, write_part
+from aloex.apps.fill.expressions.dates.changes import change_moment
+from aloex.apps.fill.expressions.dates.layouts import Moment, find_moments
+from aloex.apps.fill.expressions.dates.names import LANGUAGES
+from aloex.apps.fill.expressions.dates.parts import NAMED_PARTS, PARTS, RARE, TIMES, write_part
 
 _FIRST = {"DMY": " (day first)", "MDY": " (month first)", "YMD": " (year first)"}
 _ORDINALS = {1: "", 2: "second ", 3: "third ", 4: "fourth "}

@@ -1,0 +1,1 @@
+"""Numbers: how cells write them, what is done with them, and how they are written."""

@@ -1,0 +1,108 @@
+"""What a row needs to be sure beside votes: each rule on a table that shows it."""
+
+import pytest
+
+from aloex.apps.fill.expressions.base import Constant, Row
+from aloex.apps.fill.expressions.cases import Case
+from aloex.apps.fill.expressions.programs import Join, Lookup
+from aloex.apps.fill.expressions.slices import Position, Slice
+from aloex.apps.fill.expressions.text import Cell, Match, MatchNear, Split
+from aloex.apps.fill.fill.column import fill_column
+from aloex.apps.fill.fill.confidence import (
+    CONSTANT,
+    COPIED,
+    DOUBTFUL,
+    SURE,
+    TOO_FEW,
+    UNLIKE,
+    Limits,
+    most_confidence,
+    surroundings,
+)
+
+
+def test_limits_are_below_what_is_sure():
+    assert max(CONSTANT, COPIED, DOUBTFUL, TOO_FEW) < SURE == 0.9 < UNLIKE == 0.95
+
+
+def test_a_case_with_one_example_is_in_doubt():
+    rows: list[Row] = [("a", "a"), ("a", "b"), ("c d", "c d"), ("q", "r"), ("x", "x"), ("y", "z")]
+    two = fill_column(rows, ["same", "other", None, None, None, None], ["x", "y"])
+    assert max(two.confidence[2:]) <= TOO_FEW
+    four = fill_column(rows, ["same", "other", "same", "other", None, None], ["x", "y"])
+    assert four.values[4:] == ["same", "other"] and min(four.confidence[4:]) > TOO_FEW
+
+
+@pytest.mark.parametrize(
+    ("outputs", "num_examples", "sure"),
+    [
+        (["17", "27", "42", "57", "67"], 2, False),  # plus 7: one number was solved for
+        (["17", "27", "42", "57", "67"], 3, True),
+        (["21", "41", "71", "101", "121"], 3, False),  # times 2 plus 1: two numbers
+        (["21", "41", "71", "101", "121"], 4, True),
+    ],
+)
+def test_numbers_that_are_solved_for_need_an_example_each(
+    outputs: list[str], num_examples: int, sure: bool
+):
+    rows: list[Row] = [("10",), ("20",), ("35",), ("50",), ("60",)]
+    given = [text if i < num_examples else None for i, text in enumerate(outputs)]
+    filled = fill_column(rows, given, ["x"])
+    assert filled.values == outputs and filled.sure == sure
+
+
+def test_a_copy_of_a_cell_is_never_sure():
+    rows: list[Row] = [("Ada", "1"), ("Alan", "2"), ("Grace", "3")]
+    filled = fill_column(rows, ["Ada", "Alan", None], ["name", "n"])
+    assert filled.values[2] == "Grace" and filled.confidence[2] <= COPIED
+
+
+def test_constants_and_memorised_tables_are_never_sure():
+    assert most_confidence(Join((Constant("yes"),)), [("a",)] * 9) == CONSTANT
+    assert most_confidence(Lookup(0, (("a", "b"),)), [("a",)] * 9) == TOO_FEW
+
+
+def test_one_example_bears_out_a_part_and_no_more():
+    words = Split(0, " ", 2)
+    assert most_confidence(Join((words,)), [("4 apples",)]) == 1.0
+    assert most_confidence(Join((Constant("so "), words)), [("4 apples",)]) == DOUBTFUL
+    assert most_confidence(Join((Constant("..."), words)), [("4 apples",)]) == DOUBTFUL
+    assert most_confidence(Join((Constant("so "), words)), [("4 apples",)] * 2) == 1.0
+
+
+ROWS: list[Row] = [("ada@one.com",), ("bob@two.com",)]
+OUTPUTS = ["one", "two"]
+WORD = Join((MatchNear(0, "word", "@"),))
+
+
+def test_a_part_cut_out_where_no_part_of_the_examples_was():
+    limits = Limits(WORD, ROWS, OUTPUTS)
+    assert limits(("cy@three.org",), "three", 0.93) == 0.93
+    assert limits(("cy@three-four.org",), "three", 1.0) == DOUBTFUL  # before "-", not "."
+
+
+def test_a_row_unlike_the_examples_needs_nearly_all_votes():
+    limits = Limits(WORD, ROWS, OUTPUTS)
+    row = ("c.y@Three.org",)
+    assert limits(row, "Three", UNLIKE) == UNLIKE and limits(row, "Three", 0.94) == DOUBTFUL
+    assert limits(row, "three", 0.94) == 0.94  # its output is like the others
+    assert limits(("cy@three.org",), "three", 0.5) == 0.5 and limits(row, None, 0.0) == 0.0
+    from_one = Limits(WORD, ROWS[:1], OUTPUTS[:1])
+    assert from_one(row, "Three", 1.0) == DOUBTFUL
+
+
+def test_a_kind_of_row_that_no_example_shows():
+    program, rows = Join((Split(0, ":", 1), Constant(" AM"))), [("9:00", "morning")] * 2
+    table = [*rows, ("3:00", "afternoon"), ("4:00", "morning"), ("5:00", "afternoon")]
+    limits = Limits(program, rows, ["9 AM"] * 2, table)
+    assert limits(("4:00", "morning"), "4 AM", 1.0) == 1.0
+    assert limits(("3:00", "afternoon"), "3 AM", 1.0) == DOUBTFUL
+    names = [("9:00", name) for name in ("Al", "Bo", "Cy", "Di", "Ed")]  # no kinds: all differ
+    assert Limits(program, rows, ["9 AM"] * 2, names)(("3:00", "Flo"), "3 AM", 1.0) == 1.0
+
+
+def test_surroundings_of_parts():
+    row = ("Ada B. Lovelace",)
+    head = Slice(0, Position("", 0), Position("= ", 1))
+    program = Join((Case("upper", head), Constant("-"), Match(0, "word", -1), Cell(0)))
+    assert surroundings(program, row) == [(0, "", " "), (2, " ", ""), (3, "", "")]
