@@ -163,5 +163,5 @@ def test_the_demo_fills_its_table(tmp_path):
     assert (tmp_path / "demo" / "orders.csv").read_text().splitlines()[5:] == [
         'Piano,3 Dec 2025,20999,3 Dec,"20,999.00",free',
         "Pencil,28 Feb 2026,0.7,28 Feb,0.70,4.90",
-        "Stool,2026-01-31,99.99,31 Jan,99.99,4.90",
+        "Stool,2026-01-31,79.99,31 Jan,79.99,4.90",
     ]

@@ -15,7 +15,9 @@ from aloex.apps.fill.export import python_of
 from aloex.apps.fill.export.body import Body
 from aloex.apps.fill.export.bundle import Bundle
 from aloex.apps.fill.export.module import whole_module
+from aloex.apps.fill.expressions.affixes import WithAffix, WithoutAffix
 from aloex.apps.fill.expressions.base import Constant, Expression
+from aloex.apps.fill.expressions.between import Between
 from aloex.apps.fill.expressions.cases import CASES, Case
 from aloex.apps.fill.expressions.conditions import (
     AtLeast,
@@ -30,6 +32,7 @@ from aloex.apps.fill.expressions.conditions import (
     Not,
     Same,
 )
+from aloex.apps.fill.expressions.counting import Chunks, Count, Repeat
 from aloex.apps.fill.expressions.dates.changes import CHANGES
 from aloex.apps.fill.expressions.dates.date_part import DatePart
 from aloex.apps.fill.expressions.dates.parts import PARTS, TIMES
@@ -50,7 +53,6 @@ from aloex.apps.fill.expressions.rewrite import (
     ORDERS,
     CamelCase,
     Collapse,
-    Count,
     EveryMatch,
     EverySplit,
     Pad,
@@ -133,6 +135,16 @@ EXAMPLES: dict[str, list[Any]] = {
         for form in ("", *CASES)
     ],
     "Count": [Count(0, pattern, plus) for pattern in ("", *LOOSE) for plus in (0, 1, -2)],
+    "Repeat": [Repeat("*", 2), Repeat('"', 0)],
+    "Chunks": [Chunks(Cell(0), size, " ", right) for size in (1, 3) for right in (False, True)],
+    "WithAffix": [WithAffix(Cell(0), "a", at_end) for at_end in (False, True)],
+    "WithoutAffix": [WithoutAffix(Cell(0), "a", at_end) for at_end in (False, True)],
+    "Between": [
+        Between(0, left, right, last, to_end)
+        for left, right in ((" ", "a"), ("(", ")"), ("a", '"'))
+        for last in (False, True)
+        for to_end in (False, True)
+    ],
     "ReplaceByColumn": [ReplaceByColumn(0, "a", 1), ReplaceByColumn(2, '"', 0)],
     "JoinColumns": [JoinColumns((2, 0), ", ", order) for order in ORDERS] + [JoinColumns((1,), "")],
     "TwoCells": [TwoCells(a, b, how) for how in TWO_CELLS for a, b in ((0, 1), (1, 2), (2, 0))],
@@ -197,7 +209,12 @@ EXAMPLES: dict[str, list[Any]] = {
     "Has": [Has(0, pattern, least) for pattern in LOOSE for least in (0, 1, 2)],
     "IsAll": [IsAll(0, pattern) for pattern in LOOSE],
     "HasNoCapitals": [HasNoCapitals(0), HasNoCapitals(0, True)],
-    "AtLeast": [AtLeast(0, 12.5), AtLeast(0, 7.0, True), AtLeast(2, float("inf"))],
+    "AtLeast": [
+        AtLeast(0, 12.5),
+        AtLeast(0, 7.0, True),
+        AtLeast(2, float("inf")),
+        AtLeast(2, 1.0, False, True),
+    ],
     "Same": [Same(0, 1, how, fold) for how in ("equal", "contains") for fold in (False, True)],
     "Larger": [Larger(0, 2), Larger(0, 1, True)],
     "Not": [Not(IsEmpty(0)), Not(Not(Contains(0, "a"))), Not(Larger(0, 2)), Not(Has(0, "word"))],

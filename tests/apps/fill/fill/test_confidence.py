@@ -3,8 +3,12 @@
 import pytest
 
 from aloex.apps.fill.expressions.base import Constant, Row
+from aloex.apps.fill.expressions.between import Between
 from aloex.apps.fill.expressions.cases import Case
+from aloex.apps.fill.expressions.dates.date_part import DatePart
+from aloex.apps.fill.expressions.numbers.values import CellNumber, Linear, NumberText
 from aloex.apps.fill.expressions.programs import Join, Lookup
+from aloex.apps.fill.expressions.several_cells import JoinColumns
 from aloex.apps.fill.expressions.slices import Position, Slice
 from aloex.apps.fill.expressions.text import Cell, Match, MatchNear, Split
 from aloex.apps.fill.fill.column import fill_column
@@ -17,8 +21,8 @@ from aloex.apps.fill.fill.confidence import (
     UNLIKE,
     Limits,
     most_confidence,
-    surroundings,
 )
+from aloex.apps.fill.fill.evidence import surroundings, units
 
 
 def test_limits_are_below_what_is_sure():
@@ -106,3 +110,70 @@ def test_surroundings_of_parts():
     head = Slice(0, Position("", 0), Position("= ", 1))
     program = Join((Case("upper", head), Constant("-"), Match(0, "word", -1), Cell(0)))
     assert surroundings(program, row) == [(0, "", " "), (2, " ", ""), (3, "", "")]
+    between = Join((Between(0, " ", "c", to_end=True), JoinColumns((0,), ", ")))
+    assert surroundings(between, row) == [(0, " ", "a"), (1, "", "")]
+
+
+def test_marks_at_the_ends_of_a_part_and_empty_parts_are_new():
+    program = Join((Split(0, " ", 1),))
+    limits = Limits(program, [("6-4 6-2",), ("7-5 3-6",)], ["6-4", "7-5"])
+    assert limits(("2-6 6-3 7-5",), "2-6", 1.0) == 1.0
+    assert limits(("2-6, 6-3",), "2-6,", 1.0) == DOUBTFUL
+    names = Limits(
+        Join((Cell(0), Constant("!"), Cell(1))), [("a", "b"), ("c", "d")], ["a!b", "c!d"]
+    )
+    assert names(("e", ""), "e!", 1.0) == DOUBTFUL and names(("e", "f"), "e!f", 1.0) == 1.0
+
+
+def test_a_unit_that_no_example_has():
+    program = Join((NumberText(Linear(CellNumber(0, 0, "."), "1000")),))
+    assert units(program, ("1.2K",)) == [(0, "units", "k")]
+    rows: list[Row] = [("1.2K",), ("15.7 k",), ("3K",)]
+    limits = Limits(program, rows, ["1200", "15700", "3000"])
+    assert limits(("4K",), "4000", 1.0) == 1.0
+    assert limits(("4M",), "4000", 1.0) == limits(("842",), "842000", 1.0) == DOUBTFUL
+
+
+AGES: list[Row] = [("3",), ("40",), ("10",), ("35",)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "sure"),
+    [("9", True), ("10", True), ("11", False), ("34", False), ("35", True), ("n/a", False)],
+)
+def test_numbers_between_the_examples_of_two_cases(cell: str, sure: bool):
+    filled = fill_column([*AGES, (cell,)], ["child", "adult", "child", "adult", None], ["age"])
+    assert (filled.confidence[4] >= SURE) == sure
+
+
+def test_a_threshold_that_the_outputs_name_is_clear():
+    outputs = ["under 18", "18+", "under 18", "18+", None, None]
+    filled = fill_column([*AGES, ("17",), ("18",)], outputs, ["age"])
+    assert filled.values[4:] == ["under 18", "18+"] and filled.sure
+
+
+def test_thresholds_read_numbers_as_the_column_writes_them():
+    rows: list[Row] = [
+        ("5,50",),
+        ("80,00",),
+        ("12,25",),
+        ("95,10",),
+        ("120",),
+        ("1.250,00",),
+        ("9",),
+    ]
+    filled = fill_column(rows, ["low", "high", "low", "high", None, None, None], ["price"])
+    assert filled.values[4:] == ["high", "high", "low"] and filled.sure
+
+
+def test_a_row_with_the_cells_of_an_example_is_sure():
+    rows: list[Row] = [("new",), ("closed",), ("new",), ("closed",), ("open",)]
+    filled = fill_column(rows, ["yes", "no", None, None, None], ["status"])
+    assert filled.values[2:4] == ["yes", "no"] and filled.in_doubt == [4]
+
+
+def test_zeros_in_front_that_no_example_shows():
+    program = Join((DatePart(0, 1, "H"), Constant("h "), DatePart(0, 1, "MM")))
+    limits = Limits(program, [("01:47",), ("02:12",)], ["1h 47", "2h 12"])
+    assert limits(("03:51",), "3h 51", 1.0) == 1.0
+    assert limits(("03:01",), "3h 01", 1.0) == DOUBTFUL

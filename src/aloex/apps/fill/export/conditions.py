@@ -82,7 +82,8 @@ def at_least(condition: AtLeast, body: Body) -> str:
     cell, least = body.parameters[condition.column], value_literal(condition.threshold)
     if condition.of_length:
         return f"len({cell}) >= {least}"
-    number = _number(body, patterns.__name__, "first_number", cell)
+    more = ", comma=True" if condition.comma else ""
+    number = _number(body, patterns.__name__, "first_number", cell, more)
     return f"{number} is not None and {number} >= {least}"
 
 
@@ -102,9 +103,9 @@ def larger(condition: Larger, body: Body) -> str:
     return f"{one} is not None and {other} is not None and {one} > {other}"
 
 
-def _number(body: Body, module: str, helper: str, cell: str) -> str:
+def _number(body: Body, module: str, helper: str, cell: str, more: str = "") -> str:
     body.bundle.use_entry(patterns.__name__, "PATTERNS", "decimal")  # all that these look for
-    return body.variable(f"{body.helper(module, helper)}({cell})", f"{cell}_number")
+    return body.variable(f"{body.helper(module, helper)}({cell}{more})", f"{cell}_number")
 
 
 @condition_of.register

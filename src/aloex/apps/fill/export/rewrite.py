@@ -8,9 +8,9 @@ from aloex.apps.fill.export.python_of import text_of
 from aloex.apps.fill.export.regexes import LISTS, find_all, literal, matches, regex_call
 from aloex.apps.fill.export.tables import call_entry
 from aloex.apps.fill.expressions import cases, rewrite
+from aloex.apps.fill.expressions.counting import Count
 from aloex.apps.fill.expressions.rewrite import (
     Collapse,
-    Count,
     EveryMatch,
     EverySplit,
     Pad,

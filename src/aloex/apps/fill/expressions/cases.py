@@ -11,6 +11,7 @@ CASES = {
     "title": (lambda text: title(text), "with every word capitalized"),
     "sentence": (lambda text: text[:1].upper() + text[1:].lower(), "with a capital first"),
     "first": (lambda text: text[:1].upper() + text[1:], "with its first letter a capital"),
+    "headline": (lambda text: headline(text), "with every word but small ones capitalized"),
     "swap": (str.swapcase, "with capitals and small letters swapped"),
 }
 
@@ -23,6 +24,18 @@ def title(text: str) -> str:
         one_letter_follows = text[i + 1 : i + 2].isalpha() and not text[i + 2 : i + 3].isalpha()
         inside = char.isalnum() or (inside and char in "'’" and one_letter_follows)
     return "".join(out)
+
+
+SMALL_WORDS = {"a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "nor", "of", "on"}
+SMALL_WORDS |= {"or", "the", "to", "with"}
+
+
+def headline(text: str) -> str:
+    """Every word with a capital first, but for articles and the like behind the first word."""
+    words = title(text).split(" ")
+    return " ".join(
+        word.lower() if i and word.lower() in SMALL_WORDS else word for i, word in enumerate(words)
+    )
 
 
 def in_case(form: str, text: str) -> str:

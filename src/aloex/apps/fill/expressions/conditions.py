@@ -136,9 +136,15 @@ class AtLeast(Condition):
     column: int
     threshold: float
     of_length: bool = False
+    comma: bool = False  # whether the column's decimal mark is a comma
+
+    def number(self, row: Row) -> float | None:
+        """What is compared; None if the cell has no number."""
+        cell = row[self.column]
+        return float(len(cell)) if self.of_length else first_number(cell, self.comma)
 
     def holds(self, row: Row) -> bool:
-        number = len(row[self.column]) if self.of_length else first_number(row[self.column])
+        number = self.number(row)
         return number is not None and number >= self.threshold
 
     def features(self) -> dict[str, float]:
@@ -180,6 +186,12 @@ class Larger(Condition):
     column: int
     other: int
     of_length: bool = False
+
+    def can_compare(self, row: Row) -> bool:
+        """Whether both cells have something to compare."""
+        return self.of_length or all(
+            only_number(row[column]) is not None for column in (self.column, self.other)
+        )
 
     def holds(self, row: Row) -> bool:
         measure = len if self.of_length else only_number

@@ -5,9 +5,12 @@ from types import ModuleType
 from typing import Any
 
 from aloex.apps.fill.expressions import (
+    affixes,
     base,
+    between,
     cases,
     conditions,
+    counting,
     programs,
     rewrite,
     several_cells,
@@ -32,9 +35,12 @@ def _classes(*modules: ModuleType) -> dict[str, type]:
 
 
 CLASSES = _classes(
+    affixes,
     base,
+    between,
     cases,
     conditions,
+    counting,
     date_part,
     number_values,
     programs,

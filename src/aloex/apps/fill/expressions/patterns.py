@@ -92,6 +92,9 @@ PATTERNS: dict[str, tuple[Callable[[], str], str, str]] = {
     "html": (lambda: r"<[^<>]*>", "HTML tag", "HTML tags"),
     "nondigit": (lambda: r"\D+", "text between digits", "all but digits"),
     "camel": (lambda: f"(?<=[{_lower()}])(?=[{_upper()}])", "camel hump", "camel humps"),
+    "digit": (lambda: r"\d", "digit", "digits"),
+    "letter": (lambda: r"[^\W\d_]", "letter", "letters"),
+    "run": (lambda: rf"{_letters()}|\d+", "run of letters or digits", "runs of letters or digits"),
     "line": (lambda: r"[^\r\n]+", "line", "lines"),
 }
 
@@ -146,14 +149,17 @@ def ordinal(k: int) -> str:
     return names.get(k, f"{k}th")
 
 
-def first_number(text: str) -> float | None:
-    """The first number in a text, with its sign; thousands are marked by commas if at all."""
+def first_number(text: str, comma: bool = False) -> float | None:
+    """The first number in a text, with its sign.
+
+    Args:
+        text: it may have other words.
+        comma: whether the decimal mark is a comma, and thousands are marked by points if at all.
+    """
     found = compiled("decimal").search(text)
     if found is None:
         return None
-    digits = found.group().replace(",", "")
+    group, mark = (".", ",") if comma else (",", ".")
+    whole, _, fraction = found.group().replace(group, "").partition(mark)
     sign = -1 if text[: found.start()].rstrip(" $€£").endswith(("-", "−", "(")) else 1
-    try:
-        return sign * float(digits)
-    except ValueError:  # several decimal points: 1.2.3
-        return sign * float(digits.split(".")[0])
+    return sign * float(whole if mark in fraction else f"{whole}.{fraction or 0}")  # 1.2.3 is 1

@@ -34,6 +34,7 @@ class ReplaceAll(Expression):
             "replace": 1.0,
             f"replace_{'literal' if literal else self.pattern}": 1.0,
             "replace_letters": float(replaced > 0),
+            "replace_by_letters": float(letters > 0 and not (literal or self.by_the_character)),
             "constant_letters": letters / 2,
         }
 
@@ -124,11 +125,12 @@ class Truncate(Expression):
         return text[: self.width] + self.ending
 
     def features(self) -> dict[str, float]:
-        return {**self.part.features(), "truncate": 1.0}
+        plain = float(not self.ending)
+        return {**self.part.features(), "truncate": 1.0, "truncate_plain": plain}
 
     def explain(self, columns: Sequence[str]) -> str:
-        what = self.part.explain(columns)
-        return f'{what} cut to {self.width} characters, with "{self.ending}" where it was cut'
+        what = f"{self.part.explain(columns)} cut to {self.width} characters"
+        return f'{what}, with "{self.ending}" where it was cut' if self.ending else what
 
 
 KEEP = {
@@ -245,26 +247,3 @@ class EverySplit(Expression):
         words = f'all parts of {self.part.explain(columns)} cut at "{self.cut}", joined by '
         words += f'"{self.separator}"'
         return words + (f", {ORDERS[self.order][1]}" if self.order else "")
-
-
-@dataclass(frozen=True)
-class Count(Expression):
-    """How many matches of a pattern, or how many characters (pattern ""), a cell has."""
-
-    column: int
-    pattern: str
-    plus: int = 0
-
-    def run(self, row: Row) -> str | None:
-        text = row[self.column]
-        number = len(compiled(self.pattern).findall(text)) if self.pattern else len(text)
-        return str(number + self.plus)
-
-    def features(self) -> dict[str, float]:
-        kind = "literal" if self.pattern.startswith("=") else self.pattern or "characters"
-        return {"count": 1.0, f"count_{kind}": 1.0, "count_plus": float(self.plus != 0)}
-
-    def explain(self, columns: Sequence[str]) -> str:
-        what = in_words(self.pattern, plural=True) if self.pattern else "characters"
-        more = f" plus {self.plus}" if self.plus else ""
-        return f"the number of {what} in {columns[self.column]}{more}"

@@ -4,11 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.counting import small_number
 from aloex.apps.fill.expressions.patterns import first_number
 from aloex.apps.fill.expressions.rewrite import ORDERS
-
-MAX_REPEATS = 1000
-MAX_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,11 @@ class JoinColumns(Expression):
         cells = [row[column] for column in self.columns if row[column].strip()]
         return self.separator.join(ORDERS[self.order][0](cells))
 
+    def is_idle(self, rows: Sequence[Row]) -> bool:
+        """Whether none of these rows has two cells to join."""
+        filled = (sum(bool(row[column].strip()) for column in self.columns) for row in rows)
+        return self.order != "first" and all(number < 2 for number in filled)
+
     def features(self) -> dict[str, float]:
         letters = sum(char.isalnum() for char in self.separator)
         return {"join": 1.0, "order": float(bool(self.order)), "constant_letters": float(letters)}
@@ -65,6 +68,15 @@ class TwoCells(Expression):
     def run(self, row: Row) -> str | None:
         return TWO_CELLS[self.how][0](row[self.column], row[self.other])
 
+    def is_idle(self, rows: Sequence[Row]) -> bool:
+        """Whether it chooses one of two cells, and that is the same column in all these rows."""
+        texts = [self.run(row) for row in rows]
+        columns = (self.column, self.other)
+        return self.how in CHOICES and any(
+            all(row[column] == text for row, text in zip(rows, texts, strict=True))
+            for column in columns
+        )
+
     def features(self) -> dict[str, float]:
         return {"two_columns": 1.0, f"two_{self.how}": 1.0}
 
@@ -86,22 +98,37 @@ def _by_number(a: str, b: str, choose: Callable[..., float]) -> str | None:
 
 
 def _pad_to(text: str, width: str) -> str | None:
-    number = _small_number(width)
+    number = small_number(width)
     return None if number is None else text.rjust(number)
 
 
 def _repeat(text: str, times: str) -> str | None:
-    number = _small_number(times)
+    number = small_number(times)
     return None if number is None else text * number
 
 
-def _small_number(digits: str) -> int | None:
-    """A number up to `MAX_REPEATS`, which stands for larger ones; a cell may have any digits."""
-    if not digits.isascii() or not digits.isdigit():
-        return None
-    return min(int(digits), MAX_REPEATS) if len(digits) <= MAX_DIGITS else MAX_REPEATS
+def _nth_part(text: str, number: str, separator: str | None) -> str | None:
+    """The n-th part of a text that is cut at a separator; at spaces, if it is None."""
+    n, parts = small_number(number), text.split(separator)
+    return parts[n - 1].strip() if n is not None and 0 < n <= len(parts) else None
 
 
+def _first_n(text: str, number: str) -> str | None:
+    n = small_number(number)
+    return None if n is None else text[:n]
+
+
+def _last_n(text: str, number: str) -> str | None:
+    n = small_number(number)
+    return None if n is None else text[max(len(text) - n, 0) :]
+
+
+def _without(text: str, other: str) -> str | None:
+    """A text without another one and without the space that was between them."""
+    return " ".join(text.replace(other, "").split()) if other and other in text else None
+
+
+CHOICES = ("longer", "shorter", "larger", "smaller", "first_filled")
 TWO_CELLS = {
     "common_prefix": (common_prefix, "the common start of {} and {}"),
     "common_suffix": (
@@ -117,6 +144,26 @@ TWO_CELLS = {
         "{} without {} at its end",
     ),
     "without": (lambda a, b: a.replace(b, "") if b and b in a else None, "{} without {}"),
+    "without_spaces": (_without, "{} without {}, with single spaces"),
+    "before": (lambda a, b: a[: a.find(b)].rstrip() if b and b in a else None, "{} before {}"),
+    "after": (
+        lambda a, b: a[a.find(b) + len(b) :].lstrip() if b and b in a else None,
+        "{} after {}",
+    ),
+    "first_n": (_first_n, "as many of the first characters of {} as {} says"),
+    "last_n": (_last_n, "as many of the last characters of {} as {} says"),
+    "nth_word": (
+        lambda a, b: _nth_part(a, b, None),
+        "the part without spaces of {} whose number is {}",
+    ),
+    "nth_of_list": (
+        lambda a, b: _nth_part(a, b, ","),
+        "the part of {} between commas with number {}",
+    ),
+    "position": (
+        lambda a, b: str(a.find(b) + 1) if b and b in a else None,
+        "the position in {} where {} begins",
+    ),
     "longer": (lambda a, b: a if len(a) >= len(b) else b, "the longer one of {} and {}"),
     "shorter": (lambda a, b: a if len(a) <= len(b) else b, "the shorter one of {} and {}"),
     "larger": (lambda a, b: _by_number(a, b, max), "the larger one of {} and {}"),

@@ -13,16 +13,14 @@ The rules were found on the tasks of `studies/fill`, with costs learned on other
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from aloex.apps.fill.expressions.base import Constant, Expression, Row, added
-from aloex.apps.fill.expressions.cases import Case
 from aloex.apps.fill.expressions.columns_read import columns_read
 from aloex.apps.fill.expressions.programs import Join, Lookup, Switch
-from aloex.apps.fill.expressions.rewrite import Collapse
-from aloex.apps.fill.expressions.slices import Slice
-from aloex.apps.fill.expressions.text import Cell, Match, MatchNear, Split
-from aloex.apps.fill.search.shapes import kind_of, shape
+from aloex.apps.fill.expressions.text import Cell
+from aloex.apps.fill.fill.evidence import Thresholds, new_padding, surroundings, units
+from aloex.apps.fill.search.shapes import shape
 from aloex.apps.fill.search.whole_program import whole_features
 
 SURE = 0.9  # least confidence of a row that is not in doubt
@@ -81,17 +79,24 @@ class Limits:
     ):
         self.of_program = most_confidence(program, rows)
         self.program, self.columns = program, columns_read(program)
+        self.known = dict(zip(rows, outputs, strict=True))
         self.shapes, self.outputs = set(map(self._shapes, rows)), set(map(shape, outputs))
         self.surroundings = {each for row in rows for each in surroundings(program, row)}
+        self.units = {each for row in rows for each in units(program, row)}
+        self.thresholds = Thresholds(program, rows, outputs)
         self.kinds = {i: {row[i] for row in rows} for i in self._kinds_not_read(table)}
         self.from_one = len(rows) == 1
 
     def __call__(self, row: Row, text: str | None, share: float) -> float:
         """The confidence in the text for a row that has a share of the votes."""
+        if text is not None and self.known.get(row) == text:
+            return 1.0  # the same cells as in an example
         limit = min(share, self.of_program)
         if text is None or limit < SURE:
             return limit
         if any(row[i] not in known for i, known in self.kinds.items()):
+            return min(limit, DOUBTFUL)
+        if not self._is_borne_out(row, text):
             return min(limit, DOUBTFUL)
         if self._shapes(row) in self.shapes:
             return limit
@@ -103,6 +108,14 @@ class Limits:
         borne_out = bool(cuts) and share >= UNLIKE and not self.from_one
         return limit if borne_out else min(limit, DOUBTFUL)
 
+    def _is_borne_out(self, row: Row, text: str) -> bool:
+        """Whether units, numbers beside a threshold and zeros in front are as in the examples."""
+        return (
+            all(each in self.units for each in units(self.program, row))
+            and self.thresholds.are_clear(row)
+            and not new_padding(self.program, row, text, list(self.known.values()))
+        )
+
     def _shapes(self, row: Row) -> tuple[str, ...]:
         return tuple(shape(row[i]) for i in self.columns)
 
@@ -112,32 +125,6 @@ class Limits:
         if len(unread) > MAX_UNREAD:
             return []
         return [i for i in unread if 2 * len({row[i] for row in table}) <= max(4, len(table))]
-
-
-def surroundings(program: Expression, row: Row) -> list[tuple[int, str, str]]:
-    """The kinds of characters before and after each part that a program copies from a row."""
-    if isinstance(program, Switch):
-        case = program.case(row)
-        inside = surroundings(program.programs[case], row)
-        return [(100 * (case + 1) + i, before, after) for i, before, after in inside]
-    found = []
-    for i, (text, start, end) in _copied(program, row):
-        found.append(
-            (i, kind_of(text[start - 1 : start]) if start else "", kind_of(text[end : end + 1]))
-        )
-    return found
-
-
-def _copied(program: Expression, row: Row) -> Iterator[tuple[int, tuple[str, int, int]]]:
-    """The parts of a joined program that are cut out of a cell: their number, and where."""
-    for i, part in enumerate(program.parts if isinstance(program, Join) else ()):
-        if isinstance(part, Case | Collapse):
-            part = part.part
-        if isinstance(part, Cell | Match | MatchNear | Slice | Split):
-            text = row[part.column]
-            span = (0, len(text)) if isinstance(part, Cell) else part.span(text)
-            if span is not None:
-                yield i, (text, span[0], span[1])
 
 
 def most_confidence(program: Expression, examples: Sequence[Row]) -> float:

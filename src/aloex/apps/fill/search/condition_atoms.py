@@ -20,6 +20,7 @@ from aloex.apps.fill.expressions.conditions import (
 )
 from aloex.apps.fill.expressions.patterns import compiled, first_number, spans
 from aloex.apps.fill.search.costs import Features, cost_of
+from aloex.apps.fill.search.numbers.columns import column_marks
 
 KINDS = ("number", "word", "upper", "lower", "capitalized", "space", "mark", "decimal", "line")
 MAX_COLUMNS = 6
@@ -72,8 +73,8 @@ def _rarity(holds: Sequence[bool]) -> float:
 def _conditions(rows: Sequence[Row], num_examples: int, named: set[float]) -> Iterator[Condition]:
     columns = range(min(len(rows[0]), MAX_COLUMNS))
     for column in columns:
-        cells = [row[column] for row in rows[:num_examples]]
-        for condition in _of_cells(column, cells, named):
+        cells = [row[column] for row in rows]
+        for condition in _of_cells(column, cells, num_examples, named):
             yield condition
             yield Not(condition)
     for one, other in permutations(columns, 2):
@@ -85,7 +86,10 @@ def _conditions(rows: Sequence[Row], num_examples: int, named: set[float]) -> It
         yield Larger(one, other, of_length=True)
 
 
-def _of_cells(column: int, cells: Sequence[str], named: set[float]) -> Iterator[Condition]:
+def _of_cells(
+    column: int, of_all: Sequence[str], num_examples: int, named: set[float]
+) -> Iterator[Condition]:
+    cells = of_all[:num_examples]
     yield IsEmpty(column)
     yield HasNoCapitals(column)
     yield HasNoCapitals(column, reverse=True)
@@ -99,10 +103,11 @@ def _of_cells(column: int, cells: Sequence[str], named: set[float]) -> Iterator[
         yield IsAll(column, kind)
         counts = sorted({len(spans(kind, cell)) for cell in cells})
         yield from (Has(column, kind, least) for least in counts if least > 0)
-    numbers = sorted({n for cell in cells if (n := first_number(cell)) is not None})
+    comma = all(marks.startswith(",") for marks in column_marks(of_all))
+    numbers = sorted({n for cell in cells if (n := first_number(cell, comma)) is not None})
     for low, high in pairwise(numbers):
         told = [number for number in named if low < number <= high]  # "65+", "under 65"
-        yield from (AtLeast(column, t) for t in told or _between(low, high))
+        yield from (AtLeast(column, t, comma=comma) for t in told or _between(low, high))
     lengths = sorted({len(cell) for cell in cells})
     for high in lengths[1:]:
         yield AtLeast(column, float(high), of_length=True)

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from aloex.apps.fill.expressions.base import Row
 from aloex.apps.fill.expressions.patterns import compiled
 from aloex.apps.fill.search.costs import Features
-from aloex.apps.fill.search.shapes import case_of, shape
+from aloex.apps.fill.search.shapes import case_of, loose_shape, shape
 
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "tbd", "unknown"}
+FEW = 4  # rows that say as much as so many are: fewer say less
 BRACKETS = ("()", "[]", "<>", "{}")
 
 
@@ -26,6 +27,7 @@ class Examples(NamedTuple):
     """What the outputs of the examples have in common."""
 
     shapes: set[str]
+    loose_shapes: set[str]
     lengths: set[str]  # shapes with the number of digits; empty unless all are the same
     keep_all: bool  # every word and number of the cells is in the output
     differ: bool
@@ -40,6 +42,7 @@ class Examples(NamedTuple):
         lengths = {_with_digits(text) for text in outputs}
         return cls(
             shapes=set(map(shape, outputs)),
+            loose_shapes=set(map(loose_shape, outputs)),
             lengths=lengths if len(lengths) == 1 and len(outputs) > 1 else set(),
             keep_all=all(_keeps_all(row, text) for row, text in zip(rows, outputs, strict=True)),
             differ=len(set(outputs)) == len(outputs) > 1,
@@ -57,7 +60,7 @@ def features_on_rows(
     if not rows:
         return {}
     written = [(row, text) for row, text in zip(rows, texts, strict=True) if text is not None]
-    share = lambda number: number / len(rows)
+    share = lambda number: number / max(len(rows), FEW)
     failed = sum(text is None or (not text and "" not in examples.shapes) for text in texts)
     strange = sum(shape(text) not in examples.shapes for _, text in written)
     distinct = len(set(texts)) / len(set(rows))
@@ -66,6 +69,9 @@ def features_on_rows(
         "fails_somewhere": float(failed > 0),
         "new_shape": share(strange),
         "new_shape_somewhere": float(strange > 0),
+        "new_loose_shape": share(
+            sum(loose_shape(text) not in examples.loose_shapes for _, text in written)
+        ),
         "new_length": share(
             sum(_with_digits(text) not in examples.lengths for _, text in written)
             if examples.lengths
@@ -81,7 +87,7 @@ def features_on_rows(
         "as_before": share(sum(text in examples.outputs for _, text in written)),
         "copied_more": max(0.0, _share_copied(written) - examples.copied),
         "used_less": sum(max(0.0, examples.least_used - _used(*each)) for each in written)
-        / len(rows),
+        / max(len(rows), FEW),
         "untidy": share(sum(_is_untidy(text) for _, text in written)),
     }
 

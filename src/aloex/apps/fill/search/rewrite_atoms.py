@@ -5,17 +5,16 @@ from itertools import combinations, permutations
 
 from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.expressions.cases import CASES, Case
+from aloex.apps.fill.expressions.counting import Chunks
 from aloex.apps.fill.expressions.patterns import compiled
 from aloex.apps.fill.expressions.rewrite import (
     CamelCase,
     Collapse,
-    Count,
     EveryMatch,
     EverySplit,
     Pad,
     ReplaceAll,
     Strip,
-    Truncate,
 )
 from aloex.apps.fill.expressions.several_cells import (
     TWO_CELLS,
@@ -26,13 +25,28 @@ from aloex.apps.fill.expressions.several_cells import (
 )
 from aloex.apps.fill.expressions.slices import Position, Slice
 from aloex.apps.fill.expressions.text import Cell, Match, Split
+from aloex.apps.fill.search.affix_atoms import affixes
 from aloex.apps.fill.search.atoms import Atom, evaluate
+from aloex.apps.fill.search.counting_atoms import chunks, counts, fixed_lengths, repeats
 
 REPLACED = ("space", "number", "word", "nonalnum", "mark", "alnum", "upper", "lower", "camel")
+MASKED = ("alnum", "number", "word")
 REMOVED = ("bracketed", "html", "nondigit")
-REPEATED = ("word", "name", "number", "decimal", "alnum", "capitalized", "upper", "nonspace")
-COUNTED = ("word", "number", "alnum", "nonspace", "mark", "upper", "line")
+REPEATED = (
+    "word",
+    "name",
+    "number",
+    "decimal",
+    "alnum",
+    "capitalized",
+    "upper",
+    "nonspace",
+    "run",
+    "tag",
+    "email",
+)
 MAX_COLUMNS = 6
+MAX_END = 4  # characters that are kept where the rest is rewritten
 MAX_REPLACED = 30  # characters of a text that is replaced
 
 
@@ -45,7 +59,11 @@ def rewrite_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
         texts = cells[: len(outputs)]
         if not any(texts):
             continue
-        found += _counts(column, texts)
+        found += counts(column, texts)
+        found += repeats(column, texts, outputs)
+        for base in _all_but_ends(column, texts, outputs):
+            for pattern in MASKED:
+                found += _masked(base, pattern, outputs[0])
         for base in _bases(column, texts):
             given = [base.run(row) for row in rows[: len(outputs)]]
             if any(text is None for text in given):
@@ -74,10 +92,26 @@ def _bases(column: int, texts: Sequence[str]) -> Iterator[Expression]:
         yield Match(column, "decimal", 1)
 
 
+def _all_but_ends(
+    column: int, texts: Sequence[str], outputs: Sequence[str]
+) -> Iterator[Expression]:
+    """The cell without a few characters at an end that the outputs have as they are."""
+    pairs = list(zip(texts, outputs, strict=True))
+    start = min(len(common_prefix(x, y)) for x, y in pairs)
+    end = min(len(common_prefix(x[::-1], y[::-1])) for x, y in pairs)
+    if min(map(len, texts)) > MAX_END:
+        yield from (Slice(column, Position("", 0), Position("", -k - 1)) for k in _few(end))
+        yield from (Slice(column, Position("", k), Position("", -1)) for k in _few(start))
+
+
+def _few(number: int) -> list[int]:
+    return [k for k in (1, 2, 3, 4) if k <= number][-2:]
+
+
 def _with_cases(expressions: Iterator[Expression]) -> Iterator[Expression]:
     for expression in expressions:
         yield expression
-        if not isinstance(expression, CamelCase | EveryMatch | EverySplit | Pad | Truncate):
+        if not isinstance(expression, CamelCase | Chunks | EveryMatch | EverySplit | Pad):
             yield from (Case(form, expression) for form in CASES)
 
 
@@ -107,7 +141,10 @@ def _rewritten(
     for char in dict.fromkeys(x[:1] + x[-1:] + "0"):
         for side in ("left", "right", "both"):
             yield Strip(base, char, side)
-    yield from _padded(base, pairs)
+    yield from fixed_lengths(base, pairs)
+    yield from affixes(base, pairs)
+    if isinstance(base, Cell):
+        yield from chunks(base, pairs, seams)
     yield from _repeated(base, pairs, seams, marks)
 
 
@@ -148,21 +185,6 @@ def _masked(base: Expression, pattern: str, output: str) -> Iterator[Expression]
             yield ReplaceAll(base, pattern, char, by_the_character=True)
 
 
-def _padded(base: Expression, pairs: Sequence[tuple[str, str]]) -> Iterator[Expression]:
-    widths = {len(y) for _, y in pairs} | {
-        len(run) for _, y in pairs[:1] for run in compiled("nonspace").findall(y)
-    }
-    for width in sorted(widths)[:4]:
-        for char in " 0":
-            if any(len(x) < width for x, _ in pairs):
-                yield Pad(base, width, char)
-                yield Pad(base, width, char, left=False)
-    for ending in ("...", "…"):
-        cut = {len(y) - len(ending) for x, y in pairs if y.endswith(ending) and len(x) > len(y) - 3}
-        for width in cut:
-            yield Truncate(base, width, ending)
-
-
 def _repeated(
     base: Expression, pairs: Sequence[tuple[str, str]], seams: Sequence[str], marks: Sequence[str]
 ) -> Iterator[Expression]:
@@ -188,13 +210,6 @@ def _repeated(
                 yield EverySplit(base, cut, separator, order)
             for form in ("upper", "lower", "title", "sentence"):
                 yield EverySplit(base, cut, separator, "", form)
-
-
-def _counts(column: int, texts: Sequence[str]) -> Iterator[Expression]:
-    marks = sorted({char for text in texts for char in text if not char.isalnum()})[:10]
-    for pattern in ["", *COUNTED, *("=" + mark for mark in marks)]:
-        yield Count(column, pattern)
-        yield Count(column, pattern, 1)
 
 
 def _several(

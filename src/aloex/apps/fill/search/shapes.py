@@ -10,6 +10,8 @@ KINDS = bytes.maketrans(
     (string.ascii_uppercase + string.ascii_lowercase + string.digits).encode(),
     b"A" * 26 + b"a" * 26 + b"0" * 10,
 )
+# Emoji and their like, with the selectors and joiners between them.
+_PICTURES = re.compile("[\u200d\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]+")
 
 
 def shape(text: str) -> str:
@@ -28,7 +30,16 @@ def _shape_of_mask(mask: bytes) -> str:
 def _shape(text: str) -> str:
     text = re.sub(r"\d+", "0", text)
     text = re.sub(r"[^\W\d_]+", lambda m: case_of(m.group()), text)
-    return re.sub(r"\s+", " ", text)
+    return re.sub(r"\s+", " ", _PICTURES.sub("☺", text))
+
+
+_NUMBERS = re.compile(r"0(?:[.,:/-]0)+")
+_WORDS = re.compile(r"[Aa]+(?:[ '’.-]+[Aa]+)*")
+
+
+def loose_shape(text: str) -> str:
+    """The shape of a text in which names of several words are one, and so are 1,200.50 or 9:30."""
+    return _WORDS.sub("a", _NUMBERS.sub("0", shape(text)))
 
 
 def case_of(run: str) -> str:
@@ -39,7 +50,9 @@ def case_of(run: str) -> str:
 
 
 def kind_of(char: str) -> str:
-    """The kind of a character: a for letters, 0 for digits; a mark is its own kind."""
+    """The kind of a character: a for letters, 0 for digits, ☺ for pictures; a mark is its own."""
     if char.isalpha():
         return "a"
-    return "0" if char.isdigit() else " " if char.isspace() else char
+    if char.isascii():
+        return "0" if char.isdigit() else " " if char.isspace() else char
+    return "0" if char.isdigit() else " " if char.isspace() else _PICTURES.sub("☺", char)

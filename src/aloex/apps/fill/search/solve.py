@@ -12,6 +12,7 @@ from aloex.apps.fill.search.costs import Features, cost_of
 from aloex.apps.fill.search.dates.atoms import date_expressions
 from aloex.apps.fill.search.dates.in_step import dates_in_step
 from aloex.apps.fill.search.graph import best_paths
+from aloex.apps.fill.search.labels import features_of_name, label_features
 from aloex.apps.fill.search.numbers.atoms import number_expressions
 from aloex.apps.fill.search.rewrite_atoms import rewrite_atoms
 from aloex.apps.fill.search.text_atoms import text_atoms
@@ -92,11 +93,18 @@ def switched(
             known[chosen] = _branch(rows, outputs, chosen, depth, branches)
         return known.get(chosen, [])
 
-    for split in list(splits)[:MAX_SPLITS]:
+    # A condition that tells the outputs apart is the likeliest; the others go by their cost.
+    for split in sorted(splits, key=lambda each: not _tells_apart(each, outputs))[:MAX_SPLITS]:
         yes, no = branch(split, True), branch(split, False)
         for test in splits[split][:PER_SPLIT]:
             found += _combined(test, yes, no)
     return sorted(found, key=lambda each: each.cost)[: 4 * PER_BRANCH]
+
+
+def _tells_apart(split: Sequence[bool], outputs: Sequence[str]) -> bool:
+    """Whether some output comes again, and no output is on both sides."""
+    sides = [{y for y, holds in zip(outputs, split, strict=True) if holds == s} for s in (0, 1)]
+    return len(set(outputs)) < len(outputs) and not sides[0] & sides[1]
 
 
 def _branch(
@@ -112,8 +120,16 @@ def _branch(
     found = joined(own_rows, own)
     if not found and depth > 1:
         found = switched(own_rows, own, depth - 1, branches)
+    found = [as_label(each, own_rows[: len(own)]) for each in found]
+    found = sorted(found, key=lambda each: each.cost)[:PER_BRANCH]
     back = sorted(range(len(rows)), key=order.__getitem__)
-    return [f._replace(texts=tuple(f.texts[i] for i in back)) for f in found[:PER_BRANCH]]
+    return [f._replace(texts=tuple(f.texts[i] for i in back)) for f in found]
+
+
+def as_label(found: Found, rows: Sequence[Row]) -> Found:
+    """A program for one case; a text that is all of it is a label, and costs as such."""
+    features = label_features(found.program, rows)
+    return found if features is None else found._replace(cost=cost_of(features), features=features)
 
 
 def _combined(test: Test, yes: list[Found], no: list[Found]) -> list[Found]:
@@ -128,7 +144,8 @@ def _combined(test: Test, yes: list[Found], no: list[Found]) -> list[Found]:
                 program = Switch(conditions, (a.program, *b.program.programs))
             else:
                 program = Switch((test.condition,), (a.program, b.program))
-            features = added([test.features, a.features, b.features])
+            named = features_of_name(test.condition, a.program)
+            features = added([test.features, named, a.features, b.features])
             found.append(Found(cost_of(features), program, texts, features))
     return found
 

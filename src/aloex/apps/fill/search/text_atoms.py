@@ -11,12 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.between import Between
 from aloex.apps.fill.expressions.cases import CASES, Case
 from aloex.apps.fill.expressions.patterns import compiled, spans
+from aloex.apps.fill.expressions.rewrite import Strip
 from aloex.apps.fill.expressions.slices import Position, Slice
 from aloex.apps.fill.expressions.text import Cell, Digits, Match, MatchNear, Split, digits_of
 from aloex.apps.fill.search.atoms import Atom, atom, evaluate
+from aloex.apps.fill.search.between_atoms import between
 from aloex.apps.fill.search.costs import COSTS, Features, cost_of
+from aloex.apps.fill.search.names import with_names
 from aloex.apps.fill.search.shapes import kind_of
 
 MATCHED = (
@@ -41,6 +45,7 @@ WITH_OFFSETS = ("word", "number", "alnum", "nonspace")
 WITH_PIECES = ("word", "number", "nonspace")
 KEPT = (1, 2, 3, 4, -1, -2, -3, -4)
 FORMS = ("", "lower", "upper", "title", "sentence", "first")
+TRIMMED = "trimmed"  # without spaces at both ends
 MAX_K = 8  # matches counted from the left; half as many from the right
 MAX_OFFSET = 4  # characters inside a match
 MAX_LENGTH = 12  # characters of a slice of fixed length
@@ -67,6 +72,7 @@ class Contexts:
         code = lambda near: codes.setdefault("".join(map(kind_of, near)), len(codes))
         self.before = [[code(t[max(g - 2, 0) : g]) for g in range(len(t) + 1)] for t in texts]
         self.after = [[code(t[g : g + 2]) for g in range(len(t) + 1)] for t in texts]
+        self.inside = [_gaps_inside(text) for text in texts]
 
     def new(self, gaps: Sequence[int], start: bool) -> float:
         """The share of other rows where the start (or end) of a part has new surroundings."""
@@ -76,6 +82,22 @@ class Contexts:
         if not others:
             return 0.0
         return sum(code not in known for code in others) / len(others)
+
+    def cuts(self, gaps: Sequence[int]) -> float:
+        """The share of other rows where a gap is inside a word or number; 0 if examples have it."""
+        found = [gap in self.inside[i] for i, gap in enumerate(gaps)]
+        others = found[self.num_examples :]
+        if not others or any(found[: self.num_examples]):
+            return 0.0
+        return sum(others) / len(others)
+
+
+_INSIDE = re.compile(r"(?<=[^\W_])(?=[^\W_])|(?<=\d)(?=[.,]\d)|(?<=\d[.,])(?=\d)")
+
+
+def _gaps_inside(text: str) -> set[int]:
+    """Gaps between two letters or digits, and those beside the mark of a decimal number."""
+    return {match.start() for match in _INSIDE.finditer(text)}
 
 
 def text_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
@@ -89,23 +111,35 @@ def text_atoms(rows: Sequence[Row], outputs: Sequence[str]) -> list[Atom]:
         contexts = Contexts(texts, len(outputs))
         copies = list(copied(column, texts, len(outputs), literals))
         copies += near(column, literals)
+        copies += between(column, texts[: len(outputs)], literals)
         copies += digits(column, texts, outputs)
-        cased = [Case(form, part) for part in copies for form in FORMS[1:]]
-        cased.append(Case("swap", Cell(column)))
+        written = [part for part in copies if _may_be_written(part.run(rows[0]), outputs[0])]
+        cased = [Case(form, part) for part in written for form in FORMS[1:]]
+        cased += [Case("swap", Cell(column)), Case("headline", Cell(column))]
+        of_column: list[Atom] = []
         for each in evaluate([*copies, *cased], rows, outputs):
             more = {**_context(each, texts, contexts), "idle": each.features["idle"]}
-            found.append(atom(each.expression, each.texts, more))
-        found += slices(column, texts, outputs, literals, contexts)
+            of_column.append(atom(each.expression, each.texts, more))
+        of_column += slices(column, texts, outputs, literals, contexts)
+        found += with_names(of_column, texts)
     return found
+
+
+def _may_be_written(text: str | None, output: str) -> bool:
+    """Whether a text is part of an output in some case."""
+    return bool(text) and str(text).casefold() in output.casefold()
 
 
 def _context(found: Atom, texts: Sequence[str], contexts: Contexts) -> Features:
     part = found.expression.part if isinstance(found.expression, Case) else found.expression
-    if not isinstance(part, Match | MatchNear | Split):
+    if not isinstance(part, Between | Match | MatchNear | Split):
         return {}
     where = [part.span(text) or (-1, -1) for text in texts]
     starts, ends = [start for start, _ in where], [end for _, end in where]
-    return {"new_context": contexts.new(starts, True) + contexts.new(ends, False)}
+    return {
+        "new_context": contexts.new(starts, True) + contexts.new(ends, False),
+        "cuts": contexts.cuts(starts) + contexts.cuts(ends),
+    }
 
 
 def literals_of(texts: Sequence[str], num_examples: int) -> list[str]:
@@ -203,11 +237,12 @@ def slices(
         return []
     own = np.array([cost_of(position.features()) for position in positions])
     new = np.array([[contexts.new(gap, side) for gap in gaps.tolist()] for side in (True, False)])
-    costs = own + COSTS["new_context"] * new
+    cut_at = [contexts.cuts(gap) for gap in gaps.tolist()]
+    costs = own + COSTS["new_context"] * new + COSTS["cuts"] * np.array(cut_at)
     found = []
-    for form in FORMS:
-        change = CASES[form][0] if form else str
-        if form and all(change(text) == text for text in texts):
+    for form in (*FORMS, TRIMMED):
+        change = _change(form)
+        if form and form != TRIMMED and all(change(text) == text for text in texts):
             continue
         written = [_written(x, y, change) for x, y in zip(texts, outputs, strict=False)]
         for i, j, length in _pairs(positions, gaps[:, :num_examples], costs, written):
@@ -220,14 +255,25 @@ def slices(
                 for text, s, e in zip(texts, gaps[i].tolist(), ends.tolist(), strict=True)
             )
             part = Slice(column, positions[i], last)
-            more = {"new_context": new[0, i] + (0 if length else new[1, j])}
+            more = {
+                "new_context": new[0, i] + (0 if length else new[1, j]),
+                "cuts": cut_at[i] + (0 if length else cut_at[j]),
+            }
             if not form:
                 found.append(atom(part, cut, more))
                 continue
             plain = (t[s:e] for t, s, e in zip(texts, gaps[i], ends, strict=True))
             same = all(a == b for a, b in zip(plain, cut[:num_examples], strict=False))
-            found.append(atom(Case(form, part), cut, {**more, "idle": float(same)}))
+            if form != TRIMMED:
+                found.append(atom(Case(form, part), cut, {**more, "idle": float(same)}))
+            elif not same:
+                found.append(atom(Strip(part, ""), cut, more))
     return found
+
+
+def _change(form: str) -> Callable[[str], str]:
+    """What becomes of a slice."""
+    return str.strip if form == TRIMMED else CASES[form][0] if form else str
 
 
 def _positions(
@@ -268,9 +314,10 @@ def _written(text: str, output: str, change: Callable[[str], str]) -> np.ndarray
     found = np.zeros((len(text) + 1, len(text) + 1), bool)
     for start in range(len(text)):
         for end in range(start + 1, len(text) + 1):
-            if change(text[start:end]) not in output:
+            changed = change(text[start:end])
+            if changed not in output:
                 break
-            found[start, end] = True
+            found[start, end] = changed != ""
     return found
 
 

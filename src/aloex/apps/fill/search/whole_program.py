@@ -5,11 +5,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from aloex.apps.fill.expressions.base import Constant, Expression, added
+from aloex.apps.fill.expressions.cases import Case
 from aloex.apps.fill.expressions.dates.date_part import DatePart
 from aloex.apps.fill.expressions.numbers.text import CURRENCY_SIGNS
 from aloex.apps.fill.expressions.numbers.values import NumberText
 from aloex.apps.fill.expressions.programs import Join
 from aloex.apps.fill.expressions.rewrite import EveryMatch, EverySplit, ReplaceAll, Strip
+from aloex.apps.fill.expressions.slices import Slice
+from aloex.apps.fill.expressions.text import Digits
 from aloex.apps.fill.search.costs import Features
 from aloex.apps.fill.search.dates.in_step import of_dates
 from aloex.apps.fill.search.numbers.ranges import of_ranges
@@ -39,7 +42,18 @@ def _of_parts(parts: Sequence[Expression]) -> Features:
         "rewritten_among_parts": float(len(rewritten) if len(copied) > 1 else 0),
         "part_again": float(len(copied) - len(set(copied))),
         "inside_word": float(sum(map(_is_inside_word, parts, parts[1:], parts[2:]))),
+        "digits_shared": float(max(sum(isinstance(p, Digits) for p in copied) - 1, 0)),
+        "cut_shared": float(sum(map(_is_one_cut, copied, copied[1:]))),
     }
+
+
+def _is_one_cut(one: Expression, other: Expression) -> bool:
+    """Whether a cell is cut in two, and both parts are kept: before and after the last space."""
+    a, b = (each.part if isinstance(each, Case) else each for each in (one, other))
+    if not (isinstance(a, Slice) and isinstance(b, Slice)) or a.column != b.column:
+        return False
+    ends = (a.end, b.start), (b.end, a.start)
+    return any(p.pattern and (p.pattern, p.k) == (q.pattern, q.k) for p, q in ends)
 
 
 def _is_inside_word(before: Expression, part: Expression, after: Expression) -> bool:
@@ -64,7 +78,13 @@ def _of_money(parts: Sequence[Expression]) -> Features:
 def _of_days(parts: Sequence[Expression]) -> Features:
     """Whether a day of two digits stands by the name of a month, and a week by its own year."""
     kinds = {part.part for part in parts if isinstance(part, DatePart)}
+    named = [
+        other.part == "quarter"
+        for one, other in pairwise(parts)
+        if isinstance(one, Constant) and one.text.endswith("Q") and isinstance(other, DatePart)
+    ]
     return {
+        "date_quarter_named": float(sum(named)),
         "date_padded_by_name": float("dd" in kinds and bool(kinds & NAMES_OF_MONTHS)),
         "date_week_of_other_year": float(bool(kinds & {"week", "week_2"}) and "yyyy" in kinds),
     }

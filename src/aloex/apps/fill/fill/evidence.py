@@ -1,0 +1,146 @@
+"""What of a row the examples bear out: where its parts are cut out, units, sides of thresholds.
+
+A program that fits the examples has been seen to work on rows like these. Another row is like them
+if its parts stand between the same kinds of characters, its numbers have the same units, and its
+numbers are not between the examples of two cases, where the threshold may be anywhere.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.between import Between
+from aloex.apps.fill.expressions.cases import Case
+from aloex.apps.fill.expressions.columns_read import columns_read
+from aloex.apps.fill.expressions.conditions import AtLeast, Condition, Larger, Not
+from aloex.apps.fill.expressions.dates.date_part import DatePart
+from aloex.apps.fill.expressions.numbers.values import NumberExpression, NumberText
+from aloex.apps.fill.expressions.patterns import first_number
+from aloex.apps.fill.expressions.programs import Join, Switch
+from aloex.apps.fill.expressions.rewrite import CamelCase, Collapse, EverySplit, ReplaceAll, Strip
+from aloex.apps.fill.expressions.several_cells import JoinColumns
+from aloex.apps.fill.expressions.slices import Slice
+from aloex.apps.fill.expressions.text import Cell, Match, MatchNear, Split
+from aloex.apps.fill.search.shapes import kind_of
+
+Key = tuple[int, str, str]
+UNIT = re.compile(r"[$€£¥₹%°]|(?<=\d)[^\W\d_]+|(?<=\d )[^\W\d_]+")
+UNITS = "units"
+
+
+def joined(program: Expression, row: Row) -> tuple[int, Expression]:
+    """The program that a row gets, and the number of its case."""
+    if not isinstance(program, Switch):
+        return 0, program
+    case = program.case(row)
+    return case + 1, program.programs[case]
+
+
+def surroundings(program: Expression, row: Row) -> list[Key]:
+    """For each part that is copied from a row, the kinds of characters around both of its ends.
+
+    Of the part itself only marks count: a comma at its end, but not a letter.
+    """
+    case, own = joined(program, row)
+    found: list[Key] = []
+    for i, (text, start, end) in _copied(own, row):
+        before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+        first, last = (_mark(text[start]), _mark(text[end - 1])) if start < end else ("empty", "")
+        found.append((100 * case + i, kind_of(before) + first, last + kind_of(after)))
+    return found
+
+
+def _mark(char: str) -> str:
+    return "" if char.isalnum() else kind_of(char)
+
+
+def _copied(program: Expression, row: Row) -> Iterator[tuple[int, tuple[str, int, int]]]:
+    """The parts of a joined program that are cells or cut out of them: their number, and where."""
+    for i, part in enumerate(program.parts if isinstance(program, Join) else ()):
+        while isinstance(part, Case | Collapse | Strip):
+            part = part.part
+        if isinstance(part, Between | Match | MatchNear | Slice | Split):
+            text = row[part.column]
+            span = part.span(text)
+            if span is not None:
+                yield i, (text, span[0], span[1])
+        else:
+            for column in _whole_cells(part):
+                yield i, (row[column], 0, len(row[column]))
+
+
+def _whole_cells(part: Expression) -> Sequence[int]:
+    """The columns of which a part keeps all words."""
+    if isinstance(part, JoinColumns):
+        return part.columns
+    marks_only = isinstance(part, ReplaceAll) and _is_mark(part.pattern)
+    if isinstance(part, CamelCase | EverySplit) or marks_only:
+        return _whole_cells(part.part)
+    return (part.column,) if isinstance(part, Cell) else ()
+
+
+def _is_mark(pattern: str) -> bool:
+    return pattern.startswith("=") and not any(char.isalnum() for char in pattern)
+
+
+def units(program: Expression, row: Row) -> list[Key]:
+    """The units of the numbers that a program reads from a row; "" where there is none."""
+    case, own = joined(program, row)
+    found: list[Key] = []
+    for part in own.parts if isinstance(own, Join) else ():
+        if isinstance(part, NumberText | NumberExpression):
+            for column in columns_read(part):
+                names = [name.casefold() for name in UNIT.findall(row[column])]
+                found += [(100 * case + column, UNITS, name) for name in names or [""]]
+    return found
+
+
+_ONE_DIGIT = re.compile(r"(?<!\d)0?[1-9](?!\d)")
+
+
+def new_padding(program: Expression, row: Row, text: str, outputs: Sequence[str]) -> bool:
+    """Whether a date has a number below 10, and no output shows if it gets a zero in front."""
+    own = joined(program, row)[1]
+    parts = own.parts if isinstance(own, Join) else ()
+    if not any(isinstance(part, DatePart) for part in parts):
+        return False
+    known = {len(number) for output in outputs for number in _ONE_DIGIT.findall(output)}
+    return any(len(number) not in known for number in _ONE_DIGIT.findall(text))
+
+
+class Thresholds:
+    """The numbers that the examples leave open: a threshold may be anywhere between two of them.
+
+    Args:
+        program: what fills the column.
+        rows, outputs: of the examples.
+    """
+
+    def __init__(self, program: Expression, rows: Sequence[Row], outputs: Sequence[str]):
+        self.conditions = program.conditions if isinstance(program, Switch) else ()
+        self.named = {first_number(output) for output in outputs}
+        self.rows = rows
+
+    def are_clear(self, row: Row) -> bool:
+        """Whether each condition that a row meets has something to compare, outside the gap."""
+        for condition in self.conditions:
+            if not self._is_clear(condition, row):
+                return False
+            if condition.holds(row):
+                break
+        return True
+
+    def _is_clear(self, condition: Condition, row: Row) -> bool:
+        while isinstance(condition, Not):
+            condition = condition.condition
+        if isinstance(condition, Larger):
+            return condition.can_compare(row)
+        if not isinstance(condition, AtLeast):
+            return True
+        number = condition.number(row)
+        if number is None or condition.threshold in self.named:
+            return number is not None
+        known = [n for each in self.rows if (n := condition.number(each)) is not None]
+        return number <= max(n for n in known if n < condition.threshold) or number >= min(
+            n for n in known if n >= condition.threshold
+        )
