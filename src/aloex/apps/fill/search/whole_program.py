@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from aloex.apps.fill.expressions.base import Constant, Expression, added
 from aloex.apps.fill.expressions.dates.date_part import DatePart
+from aloex.apps.fill.expressions.dates.later import LaterPart
 from aloex.apps.fill.expressions.numbers.text import CURRENCY_SIGNS
 from aloex.apps.fill.expressions.numbers.values import NumberText
 from aloex.apps.fill.expressions.programs import Join
@@ -64,6 +65,7 @@ def _of_money(parts: Sequence[Expression]) -> Features:
 def _of_days(parts: Sequence[Expression]) -> Features:
     """Whether a day of two digits stands by the name of a month, and a week by its own year."""
     kinds = {part.part for part in parts if isinstance(part, DatePart)}
+    kinds |= {part.part.part for part in parts if isinstance(part, LaterPart)}
     return {
         "date_padded_by_name": float("dd" in kinds and bool(kinds & NAMES_OF_MONTHS)),
         "date_week_of_other_year": float(bool(kinds & {"week", "week_2"}) and "yyyy" in kinds),
