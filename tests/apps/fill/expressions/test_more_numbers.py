@@ -6,7 +6,11 @@ import pytest
 
 from aloex.apps.fill.expressions.dates.bare_numbers import read_bare_number
 from aloex.apps.fill.expressions.dates.changes import change_moment
-from aloex.apps.fill.expressions.dates.layouts import Moment, digits_of_moments
+from aloex.apps.fill.expressions.dates.layouts import (
+    Moment,
+    digits_of_moments,
+    find_moments,
+)
 from aloex.apps.fill.expressions.dates.parts import write_part
 from aloex.apps.fill.expressions.numbers.arithmetic import combine
 from aloex.apps.fill.expressions.numbers.quantities import read_quantities
@@ -135,3 +139,11 @@ def test_words():
     assert Linear(whole, divide="3").explain(columns) == f"the mean of {numbers}"
     change = Combined(a, b, "change").explain(columns)
     assert change == "the change from the first number of b to the first number of a as a share"
+
+
+def test_dates_before_a_colon_and_in_ranges():
+    assert find_moments("3 Mar 2021: paid", "ANY") == (Moment(2021, 3, 3),)
+    assert find_moments("Mar 3: paid", "ANY") == (Moment(month=3, day=3),)
+    days = (Moment(month=3, day=12), Moment(month=3, day=19))
+    assert find_moments("12 Mar - 19 Mar", "ANY") == days
+    assert find_moments("v1.9.12", "DMY") == ()

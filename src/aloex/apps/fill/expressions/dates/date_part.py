@@ -15,7 +15,6 @@ from aloex.apps.fill.expressions.dates.changes import (
 from aloex.apps.fill.expressions.dates.layouts import Moment, find_moments
 from aloex.apps.fill.expressions.dates.names import LANGUAGES
 from aloex.apps.fill.expressions.dates.parts import (
-    ENDS,
     NAMED_PARTS,
     PARTS,
     RARE,
@@ -101,8 +100,6 @@ class DatePart(Expression):
                 found["date_rare_unit"] = 1.0
         if self.part in RARE:
             found["date_rare_part"] = 1.0
-        if self.part in ENDS:
-            found["date_24"] = 1.0
         if self.part == "decade":
             found["date_decade"] = 1.0
         if self.language not in ("", "en"):

@@ -79,7 +79,7 @@ def digits_of_moments(text: str) -> tuple[bool, list[tuple[int, int]]]:
 
 
 _DAY, _YEAR4 = r"(\d\d?)", r"([12]\d{3})"
-_YEAR = r"(?:'?(\d\d)|([12]\d{3}))(?![\d:]|[.,]\d|\s?[ap]\.?m|h\d|\s[\ue001-\ue01c])"
+_YEAR = r"(?:'?(\d\d)|([12]\d{3}))(?!\d|:\d|[.,]\d|\s?[ap]\.?m|h\d|\s[\ue001-\ue01c])"
 _MONTH = "([\ue001-\ue00c\ue011-\ue01c])"
 _HOUR, _SIXTY = r"([01]?\d|2[0-3])", r"([0-5]\d)"
 _CLOCK2 = r"([01]\d|2[0-3])([0-5]\d)([0-5]\d)?"
@@ -103,10 +103,10 @@ _LAYOUTS = (
     ("asbc", _NOT_AFTER + r"(?<!\d-)(?<!\bv)" + _DAY + r"(?P<s>[\-/.])" + _DAY + r"(?P=s)'?(\d\d)"
         + _NOT_BEFORE),
     ("dMYHNS", _DAY + "/" + _MONTH + "/" + _YEAR4 + ":" + _HOUR + ":" + _SIXTY + ":" + _SIXTY),
-    ("YMd", _YEAR4 + _GAP + _MONTH + r"\.?" + _GAP + _DAY + r"(?![\d:])"),
+    ("YMd", _YEAR4 + _GAP + _MONTH + r"\.?" + _GAP + _DAY + r"(?!\d|:\d)"),
     ("dMyY", _DAY + _ORDINAL + _GAP + _MONTH + r"\.?(?:" + _GAP + _YEAR + ")?"),
     ("MyY", _MONTH + r"(?:\.?\s?'|-)" + _YEAR + r"(?![\-/])"),
-    ("MdyY", _MONTH + r"\.?[\s\-/.,]*" + _DAY + r"(?:st|nd|rd|th)?(?![\d:]|\s?[\ue001-\ue01c])"
+    ("MdyY", _MONTH + r"\.?[\s\-/.,]*" + _DAY + r"(?:st|nd|rd|th)?(?!\d|:\d|\s?[\ue001-\ue01c])"
         + r"(?:[\s\-/.,]+" + _YEAR + ")?"),
     ("MY", _MONTH + r"\.?" + _GAP + _YEAR4 + r"(?!\d)"),
     ("YM", _YEAR4 + r"[\s\-/.,]*" + _MONTH),

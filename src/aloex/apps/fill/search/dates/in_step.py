@@ -11,6 +11,7 @@ from typing import Any
 
 from aloex.apps.fill.expressions.dates.date_part import DatePart
 from aloex.apps.fill.expressions.dates.later import LaterPart
+from aloex.apps.fill.expressions.dates.parts import ENDS as ENDS_OF_DAYS
 from aloex.apps.fill.expressions.dates.parts import TIMES
 from aloex.apps.fill.expressions.programs import Join
 from aloex.apps.fill.expressions.text import Cell
@@ -74,6 +75,7 @@ def of_dates(program: Join) -> Features:
         "date_torn": float(_torn(parts) + _half_copied(program)),
         "date_disorder": float(sum(map(_is_disorder, parts, parts[1:]))),
         "date_0_hour": float(_ends_at_0(parts) and not kinds & {"M", "MM"}),
+        "date_24_with_minutes": float(bool(kinds & ENDS_OF_DAYS and kinds & {"M", "MM"})),
     }
 
 
