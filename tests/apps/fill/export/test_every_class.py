@@ -33,11 +33,16 @@ from aloex.apps.fill.expressions.conditions import (
     Same,
 )
 from aloex.apps.fill.expressions.counting import Chunks, Count, Repeat
+from aloex.apps.fill.expressions.dates.bare_numbers import BARE_NUMBERS
 from aloex.apps.fill.expressions.dates.changes import CHANGES
 from aloex.apps.fill.expressions.dates.date_part import DatePart
+from aloex.apps.fill.expressions.dates.later import LaterPart
 from aloex.apps.fill.expressions.dates.parts import PARTS, TIMES
+from aloex.apps.fill.expressions.durations.values import CellDuration, DurationText, Elapsed
 from aloex.apps.fill.expressions.from_json import CLASSES
 from aloex.apps.fill.expressions.numbers.arithmetic import ROUNDINGS
+from aloex.apps.fill.expressions.numbers.quantities import FAMILIES, CellQuantity
+from aloex.apps.fill.expressions.numbers.short import OrdinalNumber, ShortNumber
 from aloex.apps.fill.expressions.numbers.values import (
     AbsoluteValue,
     CellNumber,
@@ -78,6 +83,11 @@ ROWS = [
     ("12.5 kg, 3 pcs", "12.5", "0"),
     ("(030) 12-34", "030", "-0.125"),
     ("2021-03-05 14:05:09.25", "Friday", "003"),
+    ("2h 15m", "1:30", "2021-04-02 09:30"),
+    ("17:45", "0815", "44260"),
+    ("1.2K", "3 GB", "1614953000"),
+    ("9:15", "1e9 m", "90"),
+    ("9" * 40, "9" * 39 + ".5 h", "9" * 40 + ":30"),
 ]
 LOOSE = [*PATTERNS, "=", "=a", "= (", "=\\", "=aa", "=\n"]
 FIRST, SECOND = CellNumber(0, 0, "."), CellNumber(2, -1, ", ")
@@ -176,6 +186,44 @@ EXAMPLES: dict[str, list[Any]] = {
         DatePart(0, 1, "month_abbr_dot", "MDY", language="fr", case="title"),
         DatePart(0, 2, "weekday_name", "YMD", "add", -3, "day", "de", "upper"),
         Join((DatePart(0, 1, "yyyy"), Constant("-"), DatePart(0, 1, "mm"))),
+        *(DatePart(2, 1, "dd", order) for order in BARE_NUMBERS),
+        DatePart(1, 1, "HH24", "HHMM", "next", 8, "hour_from_6"),
+    ],
+    "LaterPart": [
+        LaterPart(DatePart(0, 1, part, "DMY"), by, unit, sign)
+        for part, unit in (("dd", "day"), ("MM", "minute"), ("yyyy", "month"))
+        for by, sign in ((SECOND, 1), (CellDuration(1, 0, "h", "minute"), -1))
+    ],
+    "CellDuration": [
+        CellDuration(column, k, clock, unit)
+        for column in (0, 2)
+        for k, clock in ((0, "h"), (1, "m"))
+        for unit in ("second", "minute", "hour", "day")
+    ],
+    "Elapsed": [
+        Elapsed(*places, unit)
+        for places in ((0, 1, "DMY", 2, 1, "ANY"), (0, 1, "ANY", 1, 1, "MDY"))
+        for unit in ("minute", "hour", "day", "month", "year")
+    ],
+    "DurationText": [
+        DurationText(number, unit, layout, short, rounding)
+        for number, unit in (
+            (SECOND, "minute"),
+            (Elapsed(0, 1, "ANY", 2, 1, "ANY", "hour"), "hour"),
+        )
+        for layout in ("{h}:{mm}", "PT{h}H{m}M", "{d} d {hh} h {m} min")
+        for short, rounding in ((False, ""), (True, "half_up"), (True, "floor"))
+    ],
+    "CellQuantity": [
+        CellQuantity(column, k, ".", family)
+        for column, k in ((0, 0), (1, -1))
+        for family in FAMILIES
+    ],
+    "OrdinalNumber": [OrdinalNumber(FIRST), OrdinalNumber(SECOND)],
+    "ShortNumber": [
+        ShortNumber(number, ("K", " M"), decimals, ",", keep_zeros)
+        for number in (FIRST, SECOND)
+        for decimals, keep_zeros in ((0, False), (1, True), (2, False))
     ],
     "CellNumber": [CellNumber(0, k, marks) for k in (0, 1, -1, -2) for marks in (".", ",", ", ")],
     "Linear": [
@@ -188,7 +236,7 @@ EXAMPLES: dict[str, list[Any]] = {
     "AbsoluteValue": [AbsoluteValue(FIRST), AbsoluteValue(Rounded(SECOND, "1", "floor"))],
     "Combined": [
         Combined(FIRST, SECOND, operation)
-        for operation in ("sum", "difference", "product", "quotient")
+        for operation in ("sum", "difference", "product", "quotient", "change", "less_percent")
     ],
     "Rounded": [Rounded(FIRST, step, mode) for step in ("0.01", "25", "0") for mode in ROUNDINGS],
     "RangeEnd": [

@@ -258,6 +258,7 @@ def test_parts():
         "yy": "19",
         "decade": "2010", "quarter": "1", "weekday": "2", "week": "10", "week_2": "10",
         "week_year": "2019", "day_of_year": "64", "day_of_year_3": "064", "H": "21", "HH": "21",
+            "half": "1", "H24": "21", "HH24": "21",
         "h": "9", "hh": "09", "M": "7", "MM": "07", "S": "9", "SS": "09", "fraction": "250",
         "AM": "PM", "am": "pm", "A.M.": "P.M.", "a.m.": "p.m.", "A": "P", "a": "p",
     }  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from aloex.apps.fill.expressions.base import Row
 from aloex.apps.fill.expressions.dates.date_part import DatePart
 from aloex.apps.fill.expressions.dates.layouts import Moment, find_moments
-from aloex.apps.fill.expressions.dates.parts import PARTS
+from aloex.apps.fill.expressions.dates.parts import ENDS, PARTS
 from aloex.apps.fill.search.costs import COSTS
 from aloex.apps.fill.search.dates.additions import common_additions
 from aloex.apps.fill.search.dates.atoms import (
@@ -202,7 +202,7 @@ def test_counts_are_bounded(rows: list[Row], outputs: list[str]):
 
 def test_every_plain_part_is_found_and_cheap():
     row = ("2019-03-05 09:07:08.250",)
-    for part in PARTS:
+    for part in PARTS.keys() - ENDS:
         text = DatePart(0, 1, part).run(row)
         if part == "week_year":  # only beside a week
             text = f"{text} 10"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aloex.apps.fill.export import (
     conditions,
     dates,
+    durations,
     numbers,
     programs,
     rewrite,
@@ -20,7 +21,7 @@ from aloex.apps.fill.expressions.base import Expression
 from aloex.apps.fill.expressions.columns_read import columns_read
 
 # Modules that say how to write the code of their classes: importing them is all that it takes.
-WRITERS = (conditions, dates, numbers, programs, rewrite, several_cells, text)
+WRITERS = (conditions, dates, durations, numbers, programs, rewrite, several_cells, text)
 
 HELPERS = "# What the function needs, from Aloex (Apache License 2.0)."
 

@@ -6,8 +6,10 @@ from dataclasses import fields
 from aloex.apps.fill.export.body import Body
 from aloex.apps.fill.export.literals import text_literal, value_literal
 from aloex.apps.fill.export.python_of import number_of, text_of
-from aloex.apps.fill.expressions.numbers import arithmetic
+from aloex.apps.fill.expressions.numbers import arithmetic, quantities, short
 from aloex.apps.fill.expressions.numbers import text as number_texts
+from aloex.apps.fill.expressions.numbers.quantities import CellQuantity
+from aloex.apps.fill.expressions.numbers.short import OrdinalNumber, ShortNumber
 from aloex.apps.fill.expressions.numbers.values import (
     AbsoluteValue,
     CellNumber,
@@ -28,6 +30,14 @@ def number_of_cell(expression: CellNumber, body: Body) -> str:
     read = body.helper(number_texts.__name__, "read_number")
     cell, marks = body.parameters[expression.column], text_literal(expression.marks)
     return body.present(f"{read}({cell}, {expression.k}, {marks})", "number")
+
+
+@number_of.register
+def number_of_quantity(expression: CellQuantity, body: Body) -> str:
+    read = body.helper(quantities.__name__, "read_quantity")
+    cell, marks = body.parameters[expression.column], text_literal(expression.marks)
+    family = text_literal(expression.family)
+    return body.present(f"{read}({cell}, {expression.k}, {marks}, {family})", "number")
 
 
 @number_of.register
@@ -94,6 +104,20 @@ def _finite(code: str, constants: list[str], divisor: str, body: Body) -> str:
 def text_of_number(expression: NumberExpression, body: Body) -> str:
     write = body.helper(number_texts.__name__, "write_number")
     return f"{write}({number_of(expression, body)})"
+
+
+@text_of.register
+def text_of_ordinal(expression: OrdinalNumber, body: Body) -> str:
+    write = body.helper(short.__name__, "write_ordinal")
+    return body.present(f"{write}({number_of(expression.number, body)})", "ordinal")
+
+
+@text_of.register
+def text_of_short_number(expression: ShortNumber, body: Body) -> str:
+    write = body.helper(short.__name__, "write_short")
+    given = (expression.suffixes, expression.decimals, expression.mark, expression.keep_zeros)
+    code = ", ".join([number_of(expression.number, body), *map(value_literal, given)])
+    return body.present(f"{write}({code})", "text")
 
 
 @text_of.register

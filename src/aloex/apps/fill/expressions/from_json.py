@@ -19,7 +19,9 @@ from aloex.apps.fill.expressions import (
 )
 from aloex.apps.fill.expressions.base import Expression
 from aloex.apps.fill.expressions.conditions import Condition
-from aloex.apps.fill.expressions.dates import date_part
+from aloex.apps.fill.expressions.dates import date_part, later
+from aloex.apps.fill.expressions.durations import values as duration_values
+from aloex.apps.fill.expressions.numbers import quantities, short
 from aloex.apps.fill.expressions.numbers import values as number_values
 from aloex.apps.fill.expressions.slices import Position
 
@@ -42,10 +44,14 @@ CLASSES = _classes(
     conditions,
     counting,
     date_part,
+    duration_values,
+    later,
     number_values,
     programs,
+    quantities,
     rewrite,
     several_cells,
+    short,
     slices,
     text,
 )

@@ -7,6 +7,7 @@ from itertools import pairwise
 from aloex.apps.fill.expressions.base import Constant, Expression, added
 from aloex.apps.fill.expressions.cases import Case
 from aloex.apps.fill.expressions.dates.date_part import DatePart
+from aloex.apps.fill.expressions.dates.later import LaterPart
 from aloex.apps.fill.expressions.numbers.text import CURRENCY_SIGNS
 from aloex.apps.fill.expressions.numbers.values import NumberText
 from aloex.apps.fill.expressions.programs import Join
@@ -83,6 +84,7 @@ def _of_days(parts: Sequence[Expression]) -> Features:
         for one, other in pairwise(parts)
         if isinstance(one, Constant) and one.text.endswith("Q") and isinstance(other, DatePart)
     ]
+    kinds |= {part.part.part for part in parts if isinstance(part, LaterPart)}
     return {
         "date_quarter_named": float(sum(named)),
         "date_padded_by_name": float("dd" in kinds and bool(kinds & NAMES_OF_MONTHS)),

@@ -22,16 +22,34 @@ CHANGES = (
     "last_day",
     "add",  # `step` units later
 )
-# (unit, steps); a quarter is 3 months, a decade 10 years
+# Weeks by the day on which they begin, shifts by the hour: unit -> days from Monday, first hour.
+WEEKS = {
+    "week": 0,
+    "sunday_week": 6,
+    "saturday_week": 5,
+    "friday_week": 4,
+    "thursday_week": 3,
+    "wednesday_week": 2,
+    "tuesday_week": 1,
+}
+SHIFTS = {"hour_from_6": 6, "hour_from_7": 7, "hour_from_8": 8}
+# (unit, steps); a quarter is 3 months, a half-year 6, a decade 10 years
 GRIDS = (
     ("minute", (1, 5, 10, 15, 20, 30)),
     ("hour", (1, 2, 3, 4, 6, 8, 12)),
+    *((unit, (8, 12)) for unit in SHIFTS),
     ("day", (1,)),
-    ("week", (1,)),  # from Monday
-    ("sunday_week", (1,)),
-    ("month", (1, 3)),
+    *((unit, (1,)) for unit in WEEKS),
+    ("half_month", (1,)),  # from the 1st and from the 16th
+    ("month", (1, 3, 6)),
     ("year", (1, 10)),
 )
+# Units that only intervals have, and what is written of these.
+RARE_UNITS = {
+    **dict.fromkeys(SHIFTS, ("floor", "next", "last_minute")),
+    **dict.fromkeys(list(WEEKS)[2:], ("floor", "last_day")),
+    "half_month": ("floor", "next", "last_day"),
+}
 _SIZES = {
     "last_second": timedelta(seconds=1),
     "last_minute": timedelta(minutes=1),
@@ -39,11 +57,8 @@ _SIZES = {
 }
 # The parts that a moment must have to be changed in steps of a unit.
 _NEEDS = {
-    "minute": ("hour",),
-    "hour": ("hour",),
-    "day": ("year", "month", "day"),
-    "week": ("year", "month", "day"),
-    "sunday_week": ("year", "month", "day"),
+    **dict.fromkeys(("minute", "hour", *SHIFTS), ("hour",)),
+    **dict.fromkeys(("day", *WEEKS, "half_month"), ("year", "month", "day")),
     "month": ("year", "month"),
     "year": ("year",),
 }
@@ -54,6 +69,9 @@ def possible_changes(moment: Moment) -> list[tuple[str, int, str]]:
     found = []
     for unit, steps in GRIDS:
         if not can_change(moment, unit) or (unit == "day" and moment.hour is None):
+            continue
+        if unit in RARE_UNITS:
+            found += [(change, step, unit) for step in steps for change in RARE_UNITS[unit]]
             continue
         ends = ["next"]
         if unit in ("minute", "hour") or moment.hour is not None:
@@ -66,6 +84,11 @@ def possible_changes(moment: Moment) -> list[tuple[str, int, str]]:
             for change in ("floor", "ceiling", "nearest", *ends)
         ]
     return found
+
+
+def is_of_the_clock(unit: str) -> bool:
+    """Whether a unit is smaller than a day."""
+    return unit in ("minute", "hour", *SHIFTS)
 
 
 def can_change(moment: Moment, unit: str) -> bool:
@@ -113,10 +136,13 @@ def _floor(time: datetime, step: int, unit: str) -> datetime:
         return midnight + timedelta(minutes=minutes - minutes % size)
     if unit == "day":
         return midnight
-    if unit == "week":
-        return midnight - timedelta(days=time.weekday())
-    if unit == "sunday_week":
-        return midnight - timedelta(days=time.isoweekday() % 7)
+    if unit in SHIFTS:
+        hours = (time.hour - SHIFTS[unit]) % step
+        return midnight + timedelta(hours=time.hour - hours)
+    if unit in WEEKS:
+        return midnight - timedelta(days=(time.weekday() - WEEKS[unit]) % 7)
+    if unit == "half_month":
+        return midnight.replace(day=16 if time.day > 15 else 1)
     if unit == "month":
         return midnight.replace(month=time.month - (time.month - 1) % step, day=1)
     return midnight.replace(year=time.year - time.year % step, month=1, day=1)
@@ -127,8 +153,10 @@ def _add(time: datetime, step: int, unit: str) -> datetime:
         months = time.year * 12 + time.month - 1 + step * (12 if unit == "year" else 1)
         year, month = months // 12, months % 12 + 1
         return time.replace(year=year, month=month, day=min(time.day, monthrange(year, month)[1]))
-    minutes = {"minute": 1, "hour": 60, "day": 1440}.get(unit, 7 * 1440)
-    return time + timedelta(minutes=step * minutes)
+    if unit == "half_month":
+        return time.replace(day=16) if time.day == 1 else _add(time.replace(day=1), 1, "month")
+    minutes = {"minute": 1, "hour": 60, "day": 1440, **dict.fromkeys(SHIFTS, 60)}
+    return time + timedelta(minutes=step * minutes.get(unit, 7 * 1440))
 
 
 def _to_datetime(moment: Moment) -> datetime:
@@ -147,7 +175,7 @@ def _to_datetime(moment: Moment) -> datetime:
 def _from_datetime(time: datetime, before: Moment, change: str, unit: str) -> Moment:
     """The parts that the moment had, and those that the change made known."""
     rounded = change != "add"
-    dated = unit not in ("minute", "hour")
+    dated = not is_of_the_clock(unit)
     timed = before.hour is not None
     month_known = before.month is not None or (rounded and unit == "year")
     day_known = before.day is not None or (rounded and dated)

@@ -59,8 +59,27 @@ def needs_order(text: str) -> bool:
     return any("a" in found for found in _find(text[:MAX_CHARS]))
 
 
+def digits_of_moments(text: str) -> tuple[bool, list[tuple[int, int]]]:
+    """Whether a text holds a day, and where its dates and times stand; only times, if it does not.
+
+    Digits are counted and not characters, since names of months are one character in the scan.
+
+    >>> digits_of_moments("no. 12 of 3 Mar 2021: 84.20")
+    (True, [(2, 7)])
+    """
+    plain = _plain(text[:MAX_CHARS])
+    found: list[tuple[str, int, int]] = []
+    for match in _PATTERN.finditer(plain):
+        start = sum(map(str.isdecimal, plain[: match.start()]))
+        end = start + sum(map(str.isdecimal, match.group()))
+        found.append(("".join(_read_fields(match)), start, end))
+    dated = any(set(f) >= {"a", "b"} or ("d" in f and set(f) & {"m", "M"}) for f, _, _ in found)
+    shown = set("HmMab") if dated else {"H"}
+    return dated, [(start, end) for fields, start, end in found if set(fields) & shown]
+
+
 _DAY, _YEAR4 = r"(\d\d?)", r"([12]\d{3})"
-_YEAR = r"(?:'?(\d\d)|([12]\d{3}))(?![\d:]|[.,]\d|\s?[ap]\.?m|h\d)"
+_YEAR = r"(?:'?(\d\d)|([12]\d{3}))(?!\d|:\d|[.,]\d|\s?[ap]\.?m|h\d|\s[\ue001-\ue01c])"
 _MONTH = "([\ue001-\ue00c\ue011-\ue01c])"
 _HOUR, _SIXTY = r"([01]?\d|2[0-3])", r"([0-5]\d)"
 _CLOCK2 = r"([01]\d|2[0-3])([0-5]\d)([0-5]\d)?"
@@ -81,13 +100,13 @@ _LAYOUTS = (
     ("Ysmd", _YEAR4 + r"(?P<s>[\-/. ])" + _DAY + r"(?P=s)" + _DAY + _NOT_BEFORE),
     ("Ymd", _YEAR4 + "年" + _DAY + "月" + _DAY + "日"),
     ("asbY", _NOT_AFTER + _DAY + r"(?P<s>[\-/. ]|\. )" + _DAY + r"(?P=s)" + _YEAR4 + r"(?!\d)"),
-    ("asbc", _NOT_AFTER + r"(?<!\d-)" + _DAY + r"(?P<s>[\-/.])" + _DAY + r"(?P=s)'?(\d\d)"
+    ("asbc", _NOT_AFTER + r"(?<!\d-)(?<!\bv)" + _DAY + r"(?P<s>[\-/.])" + _DAY + r"(?P=s)'?(\d\d)"
         + _NOT_BEFORE),
     ("dMYHNS", _DAY + "/" + _MONTH + "/" + _YEAR4 + ":" + _HOUR + ":" + _SIXTY + ":" + _SIXTY),
-    ("YMd", _YEAR4 + _GAP + _MONTH + r"\.?" + _GAP + _DAY + r"(?![\d:])"),
+    ("YMd", _YEAR4 + _GAP + _MONTH + r"\.?" + _GAP + _DAY + r"(?!\d|:\d)"),
     ("dMyY", _DAY + _ORDINAL + _GAP + _MONTH + r"\.?(?:" + _GAP + _YEAR + ")?"),
     ("MyY", _MONTH + r"(?:\.?\s?'|-)" + _YEAR + r"(?![\-/])"),
-    ("MdyY", _MONTH + r"\.?[\s\-/.,]*" + _DAY + r"(?:st|nd|rd|th)?(?![\d:]|\s?[\ue001-\ue01c])"
+    ("MdyY", _MONTH + r"\.?[\s\-/.,]*" + _DAY + r"(?:st|nd|rd|th)?(?!\d|:\d|\s?[\ue001-\ue01c])"
         + r"(?:[\s\-/.,]+" + _YEAR + ")?"),
     ("MY", _MONTH + r"\.?" + _GAP + _YEAR4 + r"(?!\d)"),
     ("YM", _YEAR4 + r"[\s\-/.,]*" + _MONTH),
@@ -159,7 +178,7 @@ def _find(text: str) -> tuple[Found, ...]:
 @lru_cache(maxsize=4096)
 def _search(text: str) -> tuple[Found, ...]:
     """Fields of every date and time of a text, in which a date and its time are one."""
-    text = _WORD.sub(_name_character, text.translate(_SPACES))
+    text = _plain(text)
     found: list[Found] = []
     end = 0
     for match in _PATTERN.finditer(text):
@@ -174,6 +193,11 @@ def _search(text: str) -> tuple[Found, ...]:
         if len(found) > MAX_MOMENTS:
             break
     return tuple(found[:MAX_MOMENTS])
+
+
+def _plain(text: str) -> str:
+    """A text as it is scanned: names are one character each, spaces are plain."""
+    return _WORD.sub(_name_character, text.translate(_SPACES))
 
 
 def _name_character(match: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from aloex.apps.fill.expressions.dates.layouts import Moment
 from aloex.apps.fill.expressions.dates.names import NAMES
+from aloex.apps.fill.expressions.numbers.ordinals import ordinal
 
 Writer = Callable[[Moment], str | None]
 
@@ -30,6 +31,14 @@ def _decade(moment: Moment) -> int | None:
 
 def _quarter(moment: Moment) -> int | None:
     return None if moment.month is None else (moment.month + 2) // 3
+
+
+def _half_year(moment: Moment) -> int | None:
+    return None if moment.month is None else (moment.month + 5) // 6
+
+
+def _end_hour(moment: Moment) -> int | None:
+    return moment.hour if moment.hour != 0 else 24
 
 
 def _hour12(moment: Moment) -> int | None:
@@ -63,10 +72,7 @@ def _day_of_year(moment: Moment) -> int | None:
 
 
 def _ordinal(moment: Moment) -> str | None:
-    if moment.day is None:
-        return None
-    tens, ones = divmod(moment.day, 10)
-    return f"{moment.day}{'th' if tens == 1 else {1: 'st', 2: 'nd', 3: 'rd'}.get(ones, 'th')}"
+    return None if moment.day is None else ordinal(moment.day)
 
 
 def _half(am: str, pm: str) -> Writer:
@@ -84,6 +90,7 @@ PARTS: dict[str, tuple[str, Writer]] = {
     "yy": ("two-digit year", _number(_year2, 2)),
     "decade": ("decade", _number(_decade)),
     "quarter": ("quarter", _number(_quarter)),
+    "half": ("half of the year", _number(_half_year)),
     "weekday": ("number of the weekday", _number(_weekday)),
     "week": ("ISO week", _number(_iso_week)),
     "week_2": ("two-digit ISO week", _number(_iso_week, 2)),
@@ -92,6 +99,8 @@ PARTS: dict[str, tuple[str, Writer]] = {
     "day_of_year_3": ("three-digit day of the year", _number(_day_of_year, 3)),
     "H": ("hour", _number(attrgetter("hour"))),
     "HH": ("two-digit hour", _number(attrgetter("hour"), 2)),
+    "H24": ("hour from 1 to 24", _number(_end_hour)),
+    "HH24": ("two-digit hour from 01 to 24", _number(_end_hour, 2)),
     "h": ("12-hour clock's hour", _number(_hour12)),
     "hh": ("two-digit hour of the 12-hour clock", _number(_hour12, 2)),
     "M": ("minute without a leading zero", _number(attrgetter("minute"))),
@@ -109,11 +118,12 @@ PARTS: dict[str, tuple[str, Writer]] = {
 RARE = frozenset(
     {"weekday", "week", "week_2", "week_year", "day_of_year", "day_of_year_3", "M", "S"}
 )
-TIMES = frozenset({"H", "HH", "h", "hh", "M", "MM", "S", "SS", "fraction", "AM", "am", "A.M.",
-                   "a.m.", "A", "a"})  # fmt: skip
+ENDS = frozenset({"H24", "HH24"})  # hours at which something ends
+TIMES = frozenset({"H", "HH", "H24", "HH24", "h", "hh", "M", "MM", "S", "SS", "fraction", "AM",
+                   "am", "A.M.", "a.m.", "A", "a"})  # fmt: skip
 # Digits that fill their width: in 20190305 they may stand beside other digits.
 FIXED_WIDTH = frozenset({"dd", "mm", "yyyy", "yy", "week_2", "week_year", "day_of_year_3", "HH",
-                         "hh", "MM", "SS", "fraction", "decade"})  # fmt: skip
+                         "HH24", "hh", "MM", "SS", "fraction", "decade"})  # fmt: skip
 
 # part -> in words; these have a language and a case as well
 NAMED_PARTS = {

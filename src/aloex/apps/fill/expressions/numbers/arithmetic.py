@@ -41,7 +41,16 @@ def round_to(x: Decimal, step: Decimal, mode: str, offset: Decimal = Decimal(0))
 
 
 def combine(x: Decimal, y: Decimal, operation: str) -> Decimal:
-    """The sum, difference, product or quotient of two numbers."""
+    """The sum, difference, product or quotient of two numbers, or with y in per cent of x.
+
+    "change" is what x is more than y as a share of y; "less_percent" and "plus_percent" are x less
+    or plus y per cent.
+    """
+    if operation == "change":
+        return EXACT.divide(EXACT.subtract(x, y), y)
+    if operation in ("less_percent", "plus_percent"):
+        percent = EXACT.subtract(Decimal(0), y) if operation == "less_percent" else y
+        return EXACT.divide(EXACT.multiply(x, EXACT.add(Decimal(100), percent)), Decimal(100))
     operations = {"sum": EXACT.add, "difference": EXACT.subtract, "product": EXACT.multiply}
     return operations.get(operation, EXACT.divide)(x, y)
 

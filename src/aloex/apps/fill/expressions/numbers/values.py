@@ -87,6 +87,8 @@ class Linear(NumberExpression):
             found["number_negate"] = 1.0
         elif any(each in COMMON_SCALES for each in (self.multiply, self.divide)):
             found["number_scale"] = 1.0
+        elif self._is_mean():
+            found["number_mean"] = 1.0
         elif (self.multiply, self.divide) != ("1", "1"):
             found["number_factor"] = 1.0
         if self.add != "0":
@@ -95,6 +97,8 @@ class Linear(NumberExpression):
 
     def explain(self, columns: Sequence[str]) -> str:
         words = self.number.explain(columns)
+        if self._is_mean():
+            return f"the mean{words.removeprefix('the sum')}"
         if self.multiply == "-1":
             words = f"minus {words}"
         elif self.multiply != "1":
@@ -104,6 +108,13 @@ class Linear(NumberExpression):
         if self.divide == "1":
             return words
         return f"{words if self.add == '0' else f'({words})'} divided by {self.divide}"
+
+    def _is_mean(self) -> bool:
+        """Whether a sum is divided by how many numbers it has."""
+        number = self.number
+        if not isinstance(number, Combined) or number.operation != "sum":
+            return False
+        return (self.multiply, self.add, self.divide) == ("1", "0", str(len(number.numbers())))
 
 
 @dataclass(frozen=True)
@@ -125,11 +136,11 @@ class AbsoluteValue(NumberExpression):
 
 @dataclass(frozen=True)
 class Combined(NumberExpression):
-    """The sum, difference, product or quotient of two numbers."""
+    """The sum, difference, product or quotient of two numbers, or one with the other's per cent."""
 
     left: NumberExpression
     right: NumberExpression
-    operation: str  # "sum", "difference", "product", "quotient"
+    operation: str  # "sum", "difference", "product", "quotient", or see `combine`
 
     def value(self, row: Row) -> Decimal | None:
         x, y = self.left.value(row), self.right.value(row)
@@ -142,8 +153,20 @@ class Combined(NumberExpression):
         return found | {"number_combined": 1.0, f"number_{self.operation}": 1.0}
 
     def explain(self, columns: Sequence[str]) -> str:
-        left, right = self.left.explain(columns), self.right.explain(columns)
-        return f"the {self.operation} of {left} and {right}"
+        *others, last = [number.explain(columns) for number in self.numbers()]
+        left = ", ".join(others)
+        if self.operation == "change":
+            return f"the change from {last} to {left} as a share"
+        if self.operation.endswith("_percent"):
+            return f"{left} {self.operation.partition('_')[0]} {last} per cent"
+        return f"the {self.operation} of {left} and {last}"
+
+    def numbers(self) -> list[NumberExpression]:
+        """The numbers that are added, all of them; or the two of another operation."""
+        left = self.left
+        if self.operation == "sum" and isinstance(left, Combined) and left.operation == "sum":
+            return [*left.numbers(), self.right]
+        return [left, self.right]
 
 
 @dataclass(frozen=True)
@@ -249,6 +272,7 @@ class NumberText(Expression):
         given = {
             "number_decimals": self.decimals is not None,
             "number_comma": self.mark != ".",
+            "number_comma_3": self.mark == "," and self.decimals == 3,
             "number_group": bool(self.group),
             "number_lakhs": self.lakhs,
             "number_zeros": self.width > 0,

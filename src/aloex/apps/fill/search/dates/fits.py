@@ -10,12 +10,19 @@ from collections.abc import Iterable
 
 from aloex.apps.fill.expressions.dates.layouts import Moment
 from aloex.apps.fill.expressions.dates.names import LISTS_WITH_NAME
-from aloex.apps.fill.expressions.dates.parts import CASES, FIXED_WIDTH, PARTS, RARE, write_part
+from aloex.apps.fill.expressions.dates.parts import (
+    CASES,
+    ENDS,
+    FIXED_WIDTH,
+    PARTS,
+    RARE,
+    write_part,
+)
 
 Style = tuple[str, str, str]  # part, language, case
 
 # A rounded date does not show itself in these.
-DERIVED = RARE | {"quarter", "decade"}
+DERIVED = RARE | {"quarter", "half", "decade"}
 
 _WORD = re.compile(r"[^\W\d_]+(?:-feira)?", re.IGNORECASE)
 _DIGITS = re.compile(r"[0-9]+")
@@ -29,23 +36,28 @@ class DateFits:
 
     def __init__(self, output: str, outputs: Iterable[str]):
         self.output = output
-        self._styles = [(part, "", "") for part in PARTS] + sorted(_named_styles(outputs))
-        self._direct = [style for style in self._styles if style[0] not in DERIVED]
-        self._texts: dict[tuple[Moment, bool], dict[Style, str]] = {}
+        styles = [(part, "", "") for part in PARTS] + sorted(_named_styles(outputs))
+        self._styles = {
+            "all": [style for style in styles if style[0] not in ENDS],
+            "direct": [style for style in styles if style[0] not in DERIVED | ENDS],
+            "end": [style for style in styles if style[0] not in DERIVED],
+        }
+        self._texts: dict[tuple[Moment, str], dict[Style, str]] = {}
         self._stands: dict[tuple[str, bool, bool], bool] = {}
 
-    def texts(self, moment: Moment, derived: bool = True) -> dict[Style, str]:
+    def texts(self, moment: Moment, which: str = "all") -> dict[Style, str]:
         """Every style in which a part of the moment stands in the output, with its text.
 
         Args:
             moment: a date or time.
-            derived: also the parts that follow from others, such as the quarter.
+            which: "direct" leaves out parts that follow from others, such as the quarter; "end"
+                as well, but has the hour 24.
         """
-        key = (moment, derived)
+        key = (moment, which)
         if key not in self._texts:
             self._texts[key] = {
                 style: text
-                for style in (self._styles if derived else self._direct)
+                for style in self._styles[which]
                 if (text := write_part(moment, *style)) and self._has(text, style[0])
             }
         return self._texts[key]

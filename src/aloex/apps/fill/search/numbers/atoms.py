@@ -5,23 +5,30 @@ every example are looked at further. Roundings that agree on the examples but no
 all kept.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from itertools import islice
 
 from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.expressions.numbers.arithmetic import EXACT
+from aloex.apps.fill.expressions.numbers.short import OrdinalNumber
 from aloex.apps.fill.expressions.numbers.text import read_numbers, write_number
 from aloex.apps.fill.expressions.numbers.values import AbsoluteValue, CellNumber, Linear, NumberText
+from aloex.apps.fill.search.durations.atoms import duration_texts
+from aloex.apps.fill.search.durations.sources import cell_durations, times_between
 from aloex.apps.fill.search.numbers.columns import Source, number_sources
 from aloex.apps.fill.search.numbers.rounding import in_ranges, rounded_to_digits, rounded_to_steps
-from aloex.apps.fill.search.numbers.scaling import combined, scaled
+from aloex.apps.fill.search.numbers.scaling import combined, scaled, summed
+from aloex.apps.fill.search.numbers.short import in_thousands, short_numbers
 from aloex.apps.fill.search.numbers.styles import Style, styles
 from aloex.apps.fill.search.numbers.targets import Targets
+from aloex.apps.fill.search.numbers.units import quantities
 
 PER_FAMILY = 50  # numbers of one kind that fit the examples
 MAX_EXPRESSIONS = 200
 MAX_DECIMALS = 12
+
+Family = Callable[[list[Source], Targets], Iterator[Source]]
 
 
 def number_expressions(rows: Sequence[Row], outputs: Sequence[str]) -> list[Expression]:
@@ -39,17 +46,33 @@ def number_expressions(rows: Sequence[Row], outputs: Sequence[str]) -> list[Expr
 
 def _expressions(rows: Sequence[Row], outputs: Sequence[str]) -> list[Expression]:
     targets = Targets.of(outputs)
-    sources = number_sources(rows, len(outputs)) if all(targets.tokens) else []
+    if not all(targets.tokens):
+        return []
+    sources = number_sources(rows, len(outputs))
     found: list[Expression] = []
     seen: set[tuple[Decimal | None, ...]] = set()
     amounts = [source for source in sources if not source.in_date]
-    for family in (_signed, _ranges, _to_digits, _to_steps, _scaled, _combined):
-        own = sources if family is _signed else amounts
+    no_times = [source for source in amounts if not source.in_time]
+    durations = cell_durations(rows, len(outputs))
+    between = times_between(rows, len(outputs))
+    with_units = quantities(rows, no_times, len(outputs))
+    given: dict[Family, list[Source]] = {
+        _signed: [*sources, *with_units, *durations, *between],
+        _ranges: [*no_times, *in_thousands(no_times, outputs)],
+        _to_digits: [*amounts, *durations, *between],
+        _to_steps: [*amounts, *durations, *between],
+        _scaled: [*amounts, *with_units, *between],
+        _combined: no_times,
+        _summed: no_times,
+    }
+    for family, own in given.items():
         for number in islice(family(own, targets), PER_FAMILY):
             if number.values not in seen:
                 seen.add(number.values)
                 found += _written(number, targets, rows)
-    return found[:MAX_EXPRESSIONS]
+    texts = short_numbers([*no_times, *with_units], outputs)
+    texts += duration_texts(rows, [*durations, *between], no_times, outputs)
+    return found[: MAX_EXPRESSIONS - len(texts)] + texts
 
 
 def _signed(sources: list[Source], targets: Targets) -> Iterator[Source]:
@@ -86,6 +109,10 @@ def _combined(sources: list[Source], targets: Targets) -> Iterator[Source]:
     yield from _exact_or_rounded(combined(sources, targets), targets)
 
 
+def _summed(sources: list[Source], targets: Targets) -> Iterator[Source]:
+    yield from _exact_or_rounded(summed(sources, targets), targets)
+
+
 def _exact_or_rounded(numbers: Iterable[Source], targets: Targets) -> Iterator[Source]:
     """Those that need no rounding first: 2048 / 1024 says more than 2048 / 1000 rounded."""
     near = list(islice(numbers, PER_FAMILY))
@@ -108,6 +135,8 @@ def _written(number: Source, targets: Targets, rows: Sequence[Row]) -> Iterator[
     tokens = [target[x] for target, x in zip(targets.values, number.values, strict=False)]  # pyright: ignore
     probes = _telling(number.values)
     seen = set()
+    if all(any(token.ordinal for token in each) for each in tokens):
+        yield OrdinalNumber(number.expression)
     for style in styles(number.values, tokens, number.marks):
         texts = tuple(write_number(value, **style) for value in probes)
         # A fixed number of decimals that not all rows have needs rounding, which is tried besides.

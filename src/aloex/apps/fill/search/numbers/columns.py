@@ -6,8 +6,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aloex.apps.fill.expressions.base import Row
-from aloex.apps.fill.expressions.dates.layouts import find_moments
-from aloex.apps.fill.expressions.numbers.text import read_numbers, to_ascii_digits
+from aloex.apps.fill.expressions.dates.layouts import digits_of_moments
+from aloex.apps.fill.expressions.numbers.text import (
+    ReadNumber,
+    read_numbers,
+    to_ascii_digits,
+)
 from aloex.apps.fill.expressions.numbers.values import CellNumber, NumberExpression
 
 MAX_SOURCES = 24
@@ -26,7 +30,9 @@ class Source(NamedTuple):
     values: tuple[Decimal | None, ...]
     marks: str  # of the column
     alone: bool = False  # no cell of the column holds another number
-    in_date: bool = False  # the cells hold dates, which nobody multiplies
+    in_date: bool = False  # it is a part of dates, which nobody multiplies
+    in_time: bool = False  # it is a part of times
+    percent: bool = False  # the cells have a per cent sign
 
     def examples(self, num_examples: int) -> list[Decimal]:
         """The values in the examples, where all have one."""
@@ -48,7 +54,9 @@ def number_sources(rows: Sequence[Row], num_examples: int) -> list[Source]:
 
 def _column_sources(cells: list[str], column: int, num_examples: int) -> list[Source]:
     seen: dict[tuple[Decimal | None, ...], Source] = {}
-    in_date = all(map(_has_date, cells[:num_examples]))
+    dates = [digits_of_moments(cell) for cell in cells[:num_examples]]
+    percent = all("%" in cell for cell in cells[:num_examples])
+    dated = all(is_dated for is_dated, _ in dates)
     for marks in column_marks(cells):
         read = [read_numbers(cell, marks) for cell in cells]
         alone = max(map(len, read)) == 1
@@ -59,17 +67,20 @@ def _column_sources(cells: list[str], column: int, num_examples: int) -> list[So
                 numbers[k].value if -len(numbers) <= k < len(numbers) else None for numbers in read
             )
             if None not in values[:num_examples] and values not in seen:
-                seen[values] = Source(CellNumber(column, k, marks), values, marks, alone, in_date)
+                inside = all(_is_inside(read[i], k, each) for i, (_, each) in enumerate(dates))
+                in_date, in_time = inside and dated, inside and not dated
+                seen[values] = Source(
+                    CellNumber(column, k, marks), values, marks, alone, in_date, in_time, percent
+                )
     return list(seen.values())
 
 
-def _has_date(cell: str) -> bool:
-    """Whether a cell holds a day of a month, in any layout."""
-    return any(
-        moment is not None and moment.day is not None and moment.month is not None
-        for order in ("DMY", "MDY")
-        for moment in find_moments(cell, order)
-    )
+def _is_inside(numbers: Sequence[ReadNumber], k: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether the k-th number of a cell is a part of its dates, told by the digits before it."""
+    k %= len(numbers)
+    digits = [sum(map(str.isdecimal, number.digits)) for number in numbers[: k + 1]]
+    start, end = sum(digits[:-1]), sum(digits)
+    return any(first < end and start < last for first, last in spans)
 
 
 def column_marks(cells: Sequence[str]) -> list[str]:

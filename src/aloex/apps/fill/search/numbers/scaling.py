@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import reduce
 from itertools import combinations, permutations
 
 from aloex.apps.fill.expressions.numbers.arithmetic import EXACT, combine, linear
-from aloex.apps.fill.expressions.numbers.values import Combined, Linear
+from aloex.apps.fill.expressions.numbers.values import CellNumber, Combined, Linear
 from aloex.apps.fill.search.numbers.columns import Source
 from aloex.apps.fill.search.numbers.rounding import plain
 from aloex.apps.fill.search.numbers.targets import Targets, apply, is_short
 
 MAX_COMBINED = 6  # sources that are added, multiplied and so on with each other
+MAX_SUMMED = 8  # columns that are added
 MAX_SOLVED = 8  # sources for which factors are solved
 LOOSE = Decimal("0.02")  # a factor known no better than this would fit by accident
 
@@ -46,9 +48,14 @@ def combined(sources: Sequence[Source], targets: Targets) -> Iterator[Source]:
     pool = [source for source in sources if source.alone or num_examples > 1][:MAX_COMBINED]
     operations = [("sum", combinations), ("difference", permutations)]
     operations += [("product", combinations), ("quotient", permutations)]
-    percent = {"product": (_ONE, _ZERO, Decimal(100)), "quotient": (Decimal(100), _ZERO, _ONE)}
+    operations += [(name, permutations) for name in ("change", "less_percent", "plus_percent")]
+    times_100 = (Decimal(100), _ZERO, _ONE)
+    percent = {"product": (_ONE, _ZERO, Decimal(100)), "quotient": times_100, "change": times_100}
+    percent["sum"] = (_ONE, _ZERO, Decimal(2))  # the mean
     for operation, choose in operations:
         for left, right in choose(pool, 2):
+            if operation.endswith("_percent") and (left.percent or not right.percent):
+                continue
             xs, ys = left.examples(num_examples), right.examples(num_examples)
             values = [combine(x, y, operation) for x, y in zip(xs, ys, strict=True)]
             if values in (xs, ys) or not all(value.is_finite() for value in values):
@@ -60,6 +67,27 @@ def combined(sources: Sequence[Source], targets: Targets) -> Iterator[Source]:
                 whole = _combined(left, right, operation)
                 expression = Linear(whole.expression, *map(plain, coefficients))
                 yield apply(whole, lambda x, c=coefficients: linear(x, *c), expression)
+
+
+def summed(sources: Sequence[Source], targets: Targets) -> Iterator[Source]:
+    """Sums and means of three columns or more that stand side by side and hold one number each."""
+    alone = {s.expression.column: s for s in sources if s.alone and _is_cell(s)}  # pyright: ignore
+    columns = sorted(alone)[:MAX_SUMMED]
+    for count in range(len(columns), 2, -1):
+        for start in range(len(columns) - count + 1):
+            own = [alone[column] for column in columns[start : start + count]]
+            whole = reduce(lambda left, right: _combined(left, right, "sum"), own)
+            values = whole.examples(len(targets.tokens))
+            mean = (_ONE, _ZERO, Decimal(count))
+            if targets.are_told(values):
+                yield whole
+            if targets.are_told([linear(x, *mean) for x in values]):
+                expression = Linear(whole.expression, *map(plain, mean))
+                yield apply(whole, lambda x, c=mean: linear(x, *c), expression)
+
+
+def _is_cell(source: Source) -> bool:
+    return isinstance(source.expression, CellNumber)
 
 
 def _combined(left: Source, right: Source, operation: str) -> Source:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from aloex.apps.fill.expressions.numbers.ordinals import ordinal
 from aloex.apps.fill.expressions.numbers.text import (
     APOSTROPHES,
     GROUP_SPACES,
@@ -23,7 +24,7 @@ _BROKEN = {
     mark: re.compile(rf"(?<![0-9.,])[0-9]+\{mark}[0-9]+(?![0-9]|[.,][0-9])") for mark in ".,"
 }
 _GROUPED = re.compile(
-    rf"(?<![0-9.,])[0-9]{{1,3}}([.,{APOSTROPHES}{GROUP_SPACES} ])[0-9]{{3}}(?:\1[0-9]{{3}})*"
+    rf"(?<![0-9.,:])(?!0)[0-9]{{1,3}}([.,{APOSTROPHES}{GROUP_SPACES} ])[0-9]{{3}}(?:\1[0-9]{{3}})*"
     r"(?:(?!\1)[.,][0-9]+)?(?![0-9]|[.,][0-9])"
 )
 _LAKHS = re.compile(
@@ -45,6 +46,7 @@ class Token(NamedTuple):
     whole_digits: int
     plus: bool
     negative: str  # how a number below 0 is written, "" for others
+    ordinal: bool = False  # as in 21st
     inner: bool = False  # a part of what may also be read as one number: the 20 of 20,30
 
 
@@ -102,8 +104,20 @@ def _tokens(
         return []
     value = Decimal(f"{digits}.{fraction}" if fraction else digits)
     width = len(digits) if digits[0] == "0" and len(digits) > 1 else 0
+    is_ordinal = text == digits and output.startswith(ordinal(int(digits)), start)
     plain = Token(
-        start, text, value, len(fraction), mark, group, lakhs, width, len(digits), False, ""
+        start,
+        text,
+        value,
+        len(fraction),
+        mark,
+        group,
+        lakhs,
+        width,
+        len(digits),
+        plus=False,
+        negative="",
+        ordinal=is_ordinal,
     )
     if not value:
         return [plain]

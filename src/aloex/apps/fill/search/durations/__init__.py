@@ -1,0 +1,1 @@
+"""Durations that the outputs show."""
