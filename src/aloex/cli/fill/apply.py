@@ -64,7 +64,7 @@ def apply(
     used = columns_read(loaded.expression)  # it may have been made for more
     names = tuple(loaded.columns[i] for i in used)
     opened = tables.open_source(
-        table, delimiter=delimiter, encoding=encoding, header=header, named=names
+        table, delimiter=delimiter, encoding=encoding, header=header, named=("", *names)
     )
     with opened.file:
         tell_encoding(opened)

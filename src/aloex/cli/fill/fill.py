@@ -113,7 +113,7 @@ def fill(
     if save_program is not None:
         _check_program_file(save_program, table, path)
     parts = tables.split_names(source or "")
-    named = tuple(name for name in (target, source, *parts) if name)
+    named = (target or "", source or "", *parts)
     opened = tables.open_source(
         table, delimiter=delimiter, encoding=encoding, header=header, named=named
     )

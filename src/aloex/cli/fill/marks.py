@@ -17,6 +17,7 @@ from aloex.cli.fill.screen import shown
 GIVEN = "given"  # the mark of a row that is an example
 SUFFIX = " confidence"  # of the column's name
 NUMBER = re.compile(r"(\d*[.,]?\d+(?:e-\d+)?)\s*(%?)", re.IGNORECASE | re.ASCII)
+MAX_LOOKED = 1000  # rows that tell whether a column without a name has marks
 DECIMALS = 6  # of a mark: two for the confidence, four for the check sum
 
 
@@ -88,10 +89,12 @@ def find_marks(table: Table, target: int, to_write: bool = False) -> int | None:
 def _is_ours(table: Table, target: int, column: int, named: bool) -> bool:
     """Whether a column has our marks: examples, or check sums that are right in most rows.
 
-    Without a name, a word or two may be just a word: there must be nothing but numbers beside it.
+    Without a name, `given` may be just a word: there must be nothing but numbers beside it. As this
+    is looked at for every such table, it is in its first rows only.
     """
-    cells, marks = table.columns([target, column])
-    pairs = [pair for pair in zip(cells, marks, strict=True) if pair[1].strip()]
+    rows = table.rows if named else table.rows[:MAX_LOOKED]
+    padded = ([*row.cells, *[""] * len(table.names)] for row in rows)
+    pairs = [(cells[target], cells[column]) for cells in padded if cells[column].strip()]
     num_right = sum(_sum_in(mark) == _check_sum(cell) for cell, mark in pairs)
     if 2 * num_right > len(pairs):
         return True

@@ -92,6 +92,7 @@ class Program:
             columns = _columns(values["columns"])
             program = cls(from_json(values["program"]), columns)
             program.expression.run(("",) * len(columns))
+            _check_parts(values["program"])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InputError(
                 f"this program is damaged: {_damage(error)}; save it again with --save-program"
@@ -123,6 +124,15 @@ def _columns(values: Any) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(name, str) for name in values):
         raise ValueError(f'"columns" must be a list of texts, got {values!r:.80}')
     return tuple(values)
+
+
+def _check_parts(value: Any) -> None:
+    """A ValueError if something is joined of no parts: it would be nothing for every row."""
+    if isinstance(value, dict) and value.get("parts") == []:
+        raise ValueError(f"{value['op']} has no parts")
+    for each in value.values() if isinstance(value, dict) else value:
+        if isinstance(each, dict | list):
+            _check_parts(each)
 
 
 def _damage(error: Exception) -> str:

@@ -70,22 +70,19 @@ def looks_like_header(rows: Sequence[Sequence[str]], target: int | None = None) 
 def _names_an_empty_column(
     first: Sequence[str], below: Sequence[Sequence[str]], target: int | None
 ) -> bool:
-    """Whether a row of words has the only text of a column, one that is not made of the others."""
-    columns = list(zip_longest(*below, fillvalue=""))
-    cells = [cell.strip() for column in columns for cell in column]
-    if not all(_is_word(cell) for cell in (*first, *cells) if cell):
+    """Whether a row of words has the only text of the target, one that is not made of the others.
+
+    If nobody names a target, it is the only column that is partly empty.
+    """
+    columns = [list(map(str.strip, column)) for column in zip_longest(first, *below, fillvalue="")]
+    cells = [cell[:MAX_CELL] for column in columns for cell in column if cell]
+    if any(_kind(cell) != "text" for cell in cells):
         return False
-    candidates = range(len(first)) if target is None else [target]
-    empty = [
-        i
-        for i in candidates
-        if i < len(first) and first[i].strip() and i < len(columns) and not any(columns[i])
-    ]
-    return any(not _is_made_of(first[i], [*first[:i], *first[i + 1 :]]) for i in empty)
-
-
-def _is_word(cell: str) -> bool:
-    return _kind(cell.strip()[:MAX_CELL]) == "text"
+    partly = [i for i, column in enumerate(columns) if any(column) and not all(column)]
+    goal = target if target is not None else partly[0] if len(partly) == 1 else None
+    if goal not in partly or any(columns[goal][1:]):
+        return False
+    return not _is_made_of(first[goal], [*first[:goal], *first[goal + 1 :]])
 
 
 def _points(cell: str, below: list[str]) -> float:

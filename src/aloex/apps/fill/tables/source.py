@@ -81,7 +81,8 @@ def open_source(
         delimiter: between fields; None to find it out.
         encoding: of the text; None to find it out.
         header: whether the first row names the columns; None to guess.
-        named: columns that the user names: a first row that has them is a header.
+        named: columns that the user names, the target first, or "": a first row that has one of
+            them is a header.
 
     Raises:
         InputError: there is no such file, or it is no table.
@@ -126,7 +127,8 @@ def _look_at(
 def _has_names(row: list[str], named: tuple[str, ...]) -> bool:
     """Whether a row has a cell that the user gives as the name of a column."""
     cells = {cell.strip().casefold() for cell in row}
-    return any(name.strip().casefold() in cells for name in named if not name.isdecimal())
+    told = [name.strip().casefold() for name in named if not name.isdecimal()]
+    return any(name in cells for name in told if name)
 
 
 def _number(named: tuple[str, ...], row: list[str]) -> int | None:
