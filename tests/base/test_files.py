@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aloex.base.errors import AloexError
-from aloex.base.files import UNFINISHED, naming, whole_file, write_file
+from aloex.base.files import UNFINISHED, State, naming, whole_file, write_file
 
 
 class Interrupted(Exception):
@@ -82,6 +82,35 @@ def test_several_write_one_file_at_once(tmp_path):
         assert path.read_bytes() == b"2nd"
         assert [each.suffix for each in tmp_path.iterdir() if each != path] == [UNFINISHED]
     assert path.read_bytes() == b"first" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_has_changed_since_it_was_read_is_not_replaced(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("read")
+    state = State.of(path)
+    with whole_file(path, state=state) as file:
+        file.write(b"new")
+    assert path.read_text() == "new"
+    changed = pytest.raises(AloexError, match="file has changed since it was read: it is left")
+    with changed, whole_file(path, state=state) as file:  # another one has this name now
+        file.write(b"newer")
+    state = State.of(path)
+    with changed, whole_file(path, state=state) as file:
+        path.write_text("theirs")
+    assert path.read_text() == "theirs" and list(tmp_path.iterdir()) == [path]
+    with changed, whole_file(path, state=State.of(path)) as file:
+        path.unlink()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_may_not_be_read_is_not_told_how_to_be_written():
+    denied = PermissionError(13, "Permission denied")
+    reading = pytest.raises(AloexError, match=r"cannot read x: .* denied; .*let you read it")
+    with reading, naming("x", "read"):
+        raise denied
+    writing = pytest.raises(AloexError, match=r"cannot write x: .* denied; .*may write to")
+    with writing, naming("x"):
+        raise denied
 
 
 def test_links_and_modes_stay(tmp_path):

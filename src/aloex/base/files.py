@@ -8,11 +8,13 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from io import BufferedWriter
 from pathlib import Path
+from typing import NamedTuple
 
 from aloex.base.errors import AloexError
 
 SPACE = "free some space, or choose a path on another disk"
 RIGHTS = "choose a path that you may write to, or change its permissions"
+READING = "change its permissions, or ask its owner to let you read it"
 IN_THE_WAY = "there is a file where a folder should be, or the reverse; choose another path"
 ADVICE = {
     errno.ENOSPC: SPACE,
@@ -32,16 +34,34 @@ UNFINISHED = ".writing"  # how the name of a file ends until it is whole
 MAX_STEM = 40  # characters of its own name in it: with four bytes each, names are still valid
 
 
+class State(NamedTuple):
+    """What changes when a file is written to or replaced."""
+
+    device: int
+    inode: int
+    size: int
+    time: int  # of the last change, in nanoseconds
+
+    @classmethod
+    def of(cls, file: int | Path) -> "State":
+        """The state of an open file or of one with a path."""
+        about = os.stat(file)
+        return cls(about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns)
+
+
 class FileError(AloexError, OSError):
     """A file or folder that cannot be written or read."""
 
 
-def explain_os_error(error: OSError, path: str | os.PathLike[str] | None = None) -> str:
+def explain_os_error(
+    error: OSError, path: str | os.PathLike[str] | None = None, *, reading: bool = False
+) -> str:
     """One line: what went wrong, with which path, how to fix it."""
     where = path if path is not None else error.filename
     what = error.strerror or str(error)
     message = what if where is None else f"{os.fspath(where)}: {what}"
-    return f"{message}; {ADVICE.get(error.errno or 0, 'check the path and the disk')}"
+    advice = ADVICE.get(error.errno or 0, "check the path and the disk")
+    return f"{message}; {READING if reading and advice == RIGHTS else advice}"
 
 
 @contextmanager
@@ -55,7 +75,8 @@ def naming(path: str | os.PathLike[str], action: str = "write") -> Generator[Non
     except (AloexError, BrokenPipeError):
         raise
     except OSError as error:
-        raise FileError(f"cannot {action} {explain_os_error(error, path)}") from error
+        why = explain_os_error(error, path, reading=action == "read")
+        raise FileError(f"cannot {action} {why}") from error
 
 
 def make_folder(path: Path) -> None:
@@ -72,21 +93,27 @@ def write_file(path: Path, content: str | bytes, *, durable: bool = False) -> No
 
 
 @contextmanager
-def whole_file(path: Path, *, durable: bool = False) -> Generator[BufferedWriter]:
+def whole_file(
+    path: Path, *, durable: bool = False, state: State | None = None
+) -> Generator[BufferedWriter]:
     """A file to write block by block that is always there in full, the old one or the new one.
 
     It gets its name when the block has ended. After an error or an interrupt nothing is left of it.
     Links are followed, and a file that is replaced hands on its mode and, where that is allowed,
     its owner. Several may write the same file at once: the last one to end wins.
 
-    With `durable` it is on the disk in the end, whatever then happens to the machine.
+    Args:
+        path: of the file.
+        durable: it is on the disk in the end, whatever then happens to the machine.
+        state: what the file was when it was read. If it is another one in the end, it is not
+            replaced, and that is a `FileError`: what somebody else has written would be lost.
     """
     with naming(path):
-        target = behind_links(path)
-        if target.exists() and not target.is_file():  # a pipe or a device is not to be replaced
-            with target.open("wb") as file:
+        if path.exists() and not path.is_file():  # a pipe or a device is not to be replaced
+            with path.open("wb") as file:  # what /dev/stdout leads to has no path of its own
                 yield file
             return
+        target = behind_links(path)
         name = f".{target.name[:MAX_STEM]}.{secrets.token_hex(4)}{UNFINISHED}"
         writing = target.with_name(name)
         try:
@@ -96,11 +123,22 @@ def whole_file(path: Path, *, durable: bool = False) -> Generator[BufferedWriter
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())
+            if state is not None:
+                _check_state(target, state)
             os.replace(writing, target)
         except BaseException:  # of a full disk, half a file would take what is left
             with suppress(OSError):
                 writing.unlink(missing_ok=True)
             raise
+
+
+def _check_state(path: Path, state: State) -> None:
+    """A `FileError` if a file is not what it was."""
+    if not path.exists() or State.of(path) != state:
+        raise FileError(
+            f"{path.name} has changed since it was read: it is left as it is now, and nothing is "
+            "written; run this again"
+        )
 
 
 def behind_links(path: str | os.PathLike[str]) -> Path:

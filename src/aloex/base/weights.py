@@ -50,7 +50,9 @@ def read_weights(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     except FileNotFoundError:
         raise CheckpointError(f"there is no model file {path}; check the path") from None
     except OSError as error:
-        raise CheckpointError(f"cannot read {explain_os_error(error, path)}") from None
+        raise CheckpointError(
+            f"cannot read {explain_os_error(error, path, reading=True)}"
+        ) from None
     except (safetensors.SafetensorError, KeyError) as error:
         raise CheckpointError(
             f"{path} is not a safetensors file, or was cut short ({error}); copy or save it again"

@@ -133,6 +133,12 @@ def test_what_cannot_be_written_or_read_is_one_line(folder, line):
     assert (folder / "big.csv").read_text() == big
 
 
+def test_standard_output_by_its_path(folder):
+    for words in ("t.csv", "apply p.json t.csv"):
+        done = shell(f"$aloex fill {words} --out /dev/stdout | cat", folder)
+        assert done.stdout == FILLED and "1 row filled" in done.stderr
+
+
 def test_without_standard_error_the_rows_are_alone(folder):
     done = shell("$aloex fill apply p.json t.csv 2>&-", folder)
     assert (done.returncode, done.stdout) == (0, FILLED)
@@ -162,7 +168,8 @@ def test_what_may_not_be_read_is_told(folder, run, monkeypatch):
 
     monkeypatch.setattr(source_file, "open", denied, raising=False)
     status, _, err = run("fill", "t.csv")
-    assert status == 2 and err.startswith("error: cannot read t.csv: Permission denied; ")
+    words = "error: cannot read t.csv: Permission denied; change its permissions, or ask its owner"
+    assert status == 2 and err.startswith(words)
 
 
 def test_a_disk_that_cannot_be_read_is_not_taken_for_one_that_cannot_be_written(

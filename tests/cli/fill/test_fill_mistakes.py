@@ -31,6 +31,8 @@ def test_what_is_read(tmp_path):
         "twice.csv": b"name,x,x\na b,1,b\nc d,2,\n",
         "lone.csv": b'a,b\n"x y,y\np q,\n',
         "cut.csv": b'a,b\nx y,y\np q,"q',
+        "excel.csv": b"sep=;\r\nname;short\r\na b;b\r\nc d;\r\n",
+        "alone.csv": b"a,b\nx,\ny,\n",
     }
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
@@ -38,7 +40,9 @@ def test_what_is_read(tmp_path):
         book.writestr("xl/workbook.xml", "<workbook/>")
     (tmp_path / "loop.csv").symlink_to("loop.csv")
     before = files(tmp_path)
-    never = "a field begins with a quote that is never closed; close it"
+    never = (
+        "a field begins with a quote that is never closed; close it, or write a quote of the text"
+    )
     cases = {
         ("",): "the path of the table is empty; give a file, or - for standard input",
         ("loop.csv",): "there is no file loop.csv; check the path",
@@ -51,6 +55,9 @@ def test_what_is_read(tmp_path):
         ("t.csv.gz",): "t.csv.gz is packed with gzip, no table of text; unpack it first: gunzip",
         ("nul.csv",): "nul.csv has NUL bytes, so it is no table of text (the first is byte 6)",
         ("wide.csv",): "give --encoding utf-16",
+        ("/dev/zero",): "/dev/zero, line 1 is longer than 67,108,864 bytes: this is no table",
+        ("excel.csv",): "excel.csv begins with a line for Excel, 'sep=;'; remove that line",
+        ("alone.csv",): f"{NO_COLUMN} (if the first row is no header: --no-header)",
         ("header.csv",): "header.csv has a header and no rows below it; write some, two or three",
         ("none.csv",): NO_COLUMN,
         ("one.csv",): NO_COLUMN,
@@ -90,6 +97,7 @@ def test_what_is_written(tmp_path):
         ("t.csv", "--save-program", "t.csv"): f"{over} t.csv; give it another name",
         ("t.csv", "--save-program", "link.csv"): f"{over} t.csv; give it another name",
         ("t.csv", "--out", "o", "--save-program", "./o"): f"{over} o; give it another name",
+        ("t.csv", "--in-place", "--save-program", "t.csv/p"): "cannot make the folder t.csv",
         ("t.csv", "--save-program", "-"): "--save-program needs a file, not standard output",
         ("apply", "p.json", "t.csv", "--out", "./p.json"): "./p.json is the program itself",
         ("apply", "p.json", "pipe", "--in-place"): "--in-place needs a file",

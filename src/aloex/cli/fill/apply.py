@@ -13,6 +13,7 @@ from aloex.cli.fill.options import (
     HeaderOption,
     InPlaceOption,
     tell_encoding,
+    tell_new_folder,
     warn_of_formula,
 )
 from aloex.cli.fill.screen import count, make_printable
@@ -50,6 +51,7 @@ def apply(
     from aloex.cli.fill.saved import load_program
 
     make_printable()
+    out = tables.output_path(out)
     require(not in_place or out == "-", "--in-place and --out exclude each other")
     require(not (in_place and table == "-"), "--in-place needs a file, not standard input")
     path = table if in_place else out
@@ -62,7 +64,7 @@ def apply(
     used = columns_read(loaded.expression)  # it may have been made for more
     names = tuple(loaded.columns[i] for i in used)
     opened = tables.open_source(
-        table, delimiter=delimiter, encoding=encoding, header=header, named=names
+        table, delimiter=delimiter, encoding=encoding, header=header, named=("", *names)
     )
     with opened.file:
         tell_encoding(opened)
@@ -70,7 +72,9 @@ def apply(
         columns = [found.get(i) for i in range(len(loaded.columns))]
         goal, heading = _target(opened, target or made_for)
         run = loaded.expression.run
-        with tables.open_output(path) as file, progress_of("filling", opened.size) as progress:
+        tell_new_folder(path)
+        writing = tables.open_output(path, opened.state if in_place else None)
+        with writing as file, progress_of("filling", opened.size) as progress:
             done = tables.apply_to_table(
                 opened, file, run, columns, goal, heading, progress=progress
             )

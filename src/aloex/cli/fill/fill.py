@@ -18,6 +18,7 @@ from aloex.cli.fill.options import (
     HeaderOption,
     InPlaceOption,
     tell_encoding,
+    tell_new_folder,
     warn_of_formula,
 )
 from aloex.cli.fill.screen import lines_in_words, make_printable, show, shown
@@ -55,19 +56,22 @@ def fill(
     target: Annotated[
         str | None,
         typer.Option(
-            help="The column to fill: its name, or its number from 1. Default: the last, if no "
-            "other is partly empty."
+            help="The column to fill: its name, or its number from 1. Default: the only one that "
+            "is partly empty."
         ),
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(help="The columns to read: name,city or 1,3. Default: all others, at most 8."),
+        typer.Option(
+            help="The columns to read: name,city or 1,3; a name with a comma in double quotes. "
+            "Default: all others, at most 8."
+        ),
     ] = None,
     out: Annotated[
         str | None,
         typer.Option(
             help="Where to write the filled table; - is standard output. Default: nowhere, it is "
-            "only shown what would be filled."
+            "only shown what would be filled; a table from standard input goes to standard output."
         ),
     ] = None,
     in_place: InPlaceOption = False,
@@ -102,20 +106,25 @@ def fill(
     from aloex.cli.fill.saved import save_program as save
 
     make_printable()
+    out = None if out is None else tables.output_path(out)
     path = _where(table, out, in_place, as_json)
     if path is not None:
         tables.check_output(path, table, in_place)
     if save_program is not None:
         _check_program_file(save_program, table, path)
-    named = tuple(name for name in (target, *tables.split_names(source or "")) if name)
+    parts = tables.split_names(source or "")
+    named = (target or "", source or "", *parts)
     opened = tables.open_source(
         table, delimiter=delimiter, encoding=encoding, header=header, named=named
     )
-    job = _filled(opened, target, source, may_be_full=save_program is not None)
+    job = _filled(opened, target, source, confidence, may_be_full=save_program is not None)
+    tell_new_folder(path)
+    if save_program is not None:  # first: from the filled table it could not be found again
+        tell_new_folder(str(save_program))
+        save(save_program, job.filled.program, job.target_name)
     if path is not None:
-        tables.write_output(path, tables.filled_parts(job.table, job.changes(confidence)))
-    if save_program is not None:
-        save(save_program, job.filled.program, job.table.names[job.target])
+        state = opened.state if in_place else None
+        tables.write_output(path, tables.filled_parts(job.table, job.changes(confidence)), state)
     texts = tables.formulas((job.table.lines[i], text) for i, text in job.texts)
     warn_of_formula(texts[0] if texts else None, len(texts))
     if as_json:
@@ -126,7 +135,13 @@ def fill(
         raise typer.Exit(1)
 
 
-def _filled(opened: "Source", target: str | None, source: str | None, may_be_full: bool) -> "Job":
+def _filled(
+    opened: "Source",
+    target: str | None,
+    source: str | None,
+    confidence: bool,
+    may_be_full: bool,
+) -> "Job":
     """The column filled, with progress."""
     from aloex.apps.fill.tables import read_table
     from aloex.cli.fill.job import fill_table
@@ -137,8 +152,14 @@ def _filled(opened: "Source", target: str | None, source: str | None, may_be_ful
         with progress_of("reading", opened.size) as progress:
             read = read_table(opened, progress)
     with progress_of("filling", len(read.rows)) as progress:
-        told = lambda num_rows: progress(num_rows, num_rows)
-        return fill_table(read, target, source, may_be_full=may_be_full, progress=told)
+        return fill_table(
+            read,
+            target,
+            source,
+            confidence=confidence,
+            may_be_full=may_be_full,
+            progress=lambda num_rows: progress(num_rows, num_rows),
+        )
 
 
 def _where(table: str, out: str | None, in_place: bool, as_json: bool) -> str | None:
@@ -178,17 +199,22 @@ def _report(job: "Job", path: str | None, table: str, source: str | None, marked
     elif path != "-":
         print(f"filled table: {path}", file=file)
     if job.filled.ask_next is not None:
-        print(_next_step(job, path if marked else None, table, source), file=file)
+        print(_next_step(job, path, table, source, marked), file=file)
 
 
-def _next_step(job: "Job", path: str | None, table: str, source: str | None) -> str:
-    """Which row to answer, and how; `path` is a filled table that can be filled again."""
+def _next_step(job: "Job", path: str | None, table: str, source: str | None, marked: bool) -> str:
+    """Which row to answer, and how; a table that is `marked` can be filled again."""
     row = job.filled.ask_next or 0
     cells = " | ".join(shown(cell) for cell in job.cells_read(row))
     name, line = shown(job.table.names[job.target]), job.table.lines[row]
-    if path in (None, "-"):
+    if path in (None, "-") or (path != table and not marked):  # the table has its examples only
         where = "the table" if table == "-" else table
         return f"next: write {name} for {cells} into line {line} of {where}, and run this again"
+    if not marked:
+        return (
+            f"next: correct {name} for {cells} in line {line} of {path} by hand; for other rows to "
+            "follow from a correction, fill with --confidence from the start"
+        )
     again = ["aloex", "fill", path, "--in-place"]
     again += [] if job.table.header else ["--no-header", "--target", str(job.target + 1)]
     again += [] if source is None else ["--source", source]

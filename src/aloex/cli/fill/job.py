@@ -1,11 +1,5 @@
-"""What `aloex fill` does with a table: which column from which others, and what counts as given.
+"""What `aloex fill` does with a table: which column from which others, and what it writes."""
 
-With a column of confidence beside it, a filled table can be corrected and filled again. Rows marked
-`given` are examples. What the tool wrote is worked out again from them: a cell that differs from it
-was corrected by hand, and is an example from then on. All others are filled anew.
-"""
-
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,20 +7,11 @@ from typing import Any
 
 from aloex.apps.fill.expressions.columns_read import columns_read
 from aloex.apps.fill.fill import Filled, fill_column
-from aloex.apps.fill.tables import (
-    Table,
-    columns_to_read,
-    find_column,
-    listed,
-    split_names,
-)
+from aloex.apps.fill.tables import Table, find_column, unique_names
 from aloex.base.errors import InputError, require
+from aloex.cli.fill.marks import GIVEN, SUFFIX, count_outputs, find_marks, mark_of
 from aloex.cli.fill.screen import shown
-
-GIVEN = "given"  # the confidence of a row that is an example
-SUFFIX = " confidence"  # of the column's name
-NOTHING_TO_FILL = "no column has some cells with a text to learn from and some empty ones to fill"
-MARK = re.compile(rf"{GIVEN}|[01]\.\d\d|")
+from aloex.cli.fill.which_columns import find_sources, find_target
 
 
 @dataclass(frozen=True)
@@ -36,8 +21,9 @@ class Job:
     Args:
         table: the table.
         target: the column that is filled.
+        target_told: whether the user said so.
         sources: the columns that are read.
-        num_unread: others with a text in them that are not, since nobody named columns.
+        unread: others with a text in them that are not, since nobody named columns.
         marks: the column of confidence, if there is one.
         outputs: the examples; None for rows that are filled.
         corrected: rows that the user has corrected since the table was last filled.
@@ -46,12 +32,18 @@ class Job:
 
     table: Table
     target: int
+    target_told: bool
     sources: list[int]
-    num_unread: int
+    unread: list[int]
     marks: int | None
     outputs: list[str | None]
     corrected: list[int]
     filled: Filled
+
+    @property
+    def target_name(self) -> str:
+        """What a program calls the column that it fills."""
+        return unique_names(self.table.names)[self.target]
 
     @property
     def missing(self) -> list[int]:
@@ -88,10 +80,10 @@ class Job:
         return changes
 
     def _confidence(self) -> dict[int, str]:
-        shares = enumerate(self.filled.confidence)
+        rows = zip(self.outputs, self.filled.values, self.filled.confidence, strict=True)
         return {
-            i: GIVEN if self.outputs[i] is not None else f"{int(100 * share) / 100:.2f}"
-            for i, share in shares
+            i: GIVEN if output is not None else mark_of(text, share)
+            for i, (output, text, share) in enumerate(rows)
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -126,6 +118,7 @@ def fill_table(
     target: str | None,
     source: str | None,
     *,
+    confidence: bool = False,
     may_be_full: bool = False,
     progress: Callable[[int], None] = lambda num_rows: None,
 ) -> Job:
@@ -134,91 +127,23 @@ def fill_table(
     Args:
         table: the table.
         target, source: names or numbers of columns.
+        confidence: a column of confidence is going to be written.
         may_be_full: no cell of the target need be empty.
         progress: is told now and then how many rows are done.
     """
-    goal = _target(table) if target is None else find_column(target, table.names)
-    marks = _marks(table, goal)
-    sources, num_unread = _sources(table, goal, marks, source)
-    names = [table.names[i] for i in sources]
-    *cells, given = table.columns([*sources, goal])
-    rows = list(zip(*cells, strict=True))
-    outputs: list[str | None] = [cell if cell.strip() else None for cell in given]
-    del cells, given  # of a million rows they are hundreds of megabytes
+    goal = find_target(table) if target is None else find_column(target, table.names)
+    marks = find_marks(table, goal, to_write=confidence)
+    outputs: list[str | None] = [cell if cell.strip() else None for cell in table.column(goal)]
     corrected: list[int] = []
     if marks is not None:
-        outputs, corrected = _corrections(rows, outputs, table.column(marks), names)
+        outputs, corrected = count_outputs(table, outputs, marks)
+    sources, unread = find_sources(table, goal, marks, source, outputs)
+    rows = list(zip(*table.columns(sources), strict=True))
     _check_examples(table, goal, rows, outputs, may_be_full or marks is not None)
-    filled = fill_column(rows, outputs, names, progress)
-    return Job(table, goal, sources, num_unread, marks, outputs, corrected, filled)
-
-
-def _target(table: Table) -> int:
-    """The last column, if it is the only one with some cells empty and others not."""
-    columns = range(len(table.names))
-    marked = [i for i in columns if table.header is not None and _marks(table, i) is not None]
-    if len(marked) == 1:
-        return marked[0]
-    partly = [i for i in columns if table.has_text[i] and table.has_blank[i]]
-    if partly == [len(table.names) - 1]:
-        return partly[0]
-    names = ", ".join(shown(table.names[i], 40) for i in partly)
-    why = f"partly empty: {names}" if partly else NOTHING_TO_FILL
-    raise InputError(
-        f"which column is to be filled? Name it with --target; {why}; {listed(table.names)}"
-    )
-
-
-def _marks(table: Table, target: int) -> int | None:
-    """The column of confidence that an earlier run has written for the target."""
-    if table.header is not None:
-        name = f"{table.names[target]}{SUFFIX}"
-        return table.names.index(name) if table.names.count(name) == 1 else None
-    last = len(table.names) - 1
-    cells = table.column(last)
-    is_marks = last != target and GIVEN in cells and all(map(MARK.fullmatch, cells))
-    return last if is_marks else None
-
-
-def _sources(
-    table: Table, target: int, marks: int | None, source: str | None
-) -> tuple[list[int], int]:
-    """The columns to read, and how many more there would be."""
-    if source is not None:
-        chosen = [find_column(name, table.names) for name in split_names(source)]
-        require(len(chosen) > 0, f"--source must name columns such as name,city; got {source!r}")
-        name = table.names[target]
-        require(target not in chosen, f"--source has the target {name!r} itself; name others")
-        return list(dict.fromkeys(chosen)), 0
-    has_text = list(table.has_text)
-    if marks is not None:
-        has_text[marks] = False
-    found = columns_to_read(target, has_text)
-    require(len(found) > 0, f"{table.name} has no other column to read; {listed(table.names)}")
-    return found, sum(has_text) - has_text[target] - len(found)
-
-
-def _corrections(
-    rows: Sequence[tuple[str, ...]],
-    cells: Sequence[str | None],
-    marks: Sequence[str],
-    names: Sequence[str],
-) -> tuple[list[str | None], list[int]]:
-    """The outputs that count, given ones and corrected ones, and which rows were corrected."""
-    by_tool = [re.fullmatch(r"[01]\.\d\d", mark.strip()) is not None for mark in marks]
-    given = [None if tool else cell for cell, tool in zip(cells, by_tool, strict=True)]
-    require(
-        any(given), f"no row is marked {GIVEN!r} in the column of confidence; mark the examples"
-    )
-    before = fill_column(rows, given, names)
-    corrected = [
-        i
-        for i, (cell, answer) in enumerate(zip(cells, before.values, strict=True))
-        if by_tool[i] and cell is not None and cell != answer
-    ]
-    for i in corrected:
-        given[i] = cells[i]
-    return given, corrected
+    names = unique_names(table.names)
+    filled = fill_column(rows, outputs, [names[i] for i in sources], progress)
+    told = target is not None
+    return Job(table, goal, told, sources, unread, marks, outputs, corrected, filled)
 
 
 def _check_examples(

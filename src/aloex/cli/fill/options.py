@@ -35,6 +35,14 @@ def tell_encoding(source: "Source") -> None:
         )
 
 
+def tell_new_folder(path: str | None) -> None:
+    """Say that a folder is going to be made: its name may be mistyped."""
+    from aloex.apps.fill.tables import is_in_new_folder
+
+    if path is not None and is_in_new_folder(path):
+        warn(f"{path} is in a folder that is not there yet; it is made")
+
+
 def warn_of_formula(first: tuple[int, str] | None, number: int | None = None) -> None:
     """Say that a spreadsheet would compute an output, if there is one."""
     if first is not None:

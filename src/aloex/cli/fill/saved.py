@@ -45,4 +45,8 @@ def load_program(path: Path) -> tuple[Program, str | None]:
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     target = values.get("target")
-    return program, target if isinstance(target, str) else None
+    require(
+        target is None or isinstance(target, str),
+        f'{path}: this program is damaged: "target" must be the name of a column, got {target!r}',
+    )
+    return program, target

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 20  # doubtful ones that are shown
 MAX_CELL = 60  # columns of the screen for a cell
+MAX_NAME = 40  # for the name of a column
+MAX_NAMES = 5  # of columns that are not read
 MAX_WORDS = 800  # for a program
 MAX_OTHERS = 3  # other answers of a row
 MIN_SHARE = 0.01  # of the votes, for an answer that is shown
@@ -73,14 +75,24 @@ def show(job: "Job", file: TextIO) -> None:
         is_header = job.table.header is not None
         kind, other = ("a header", "--no-header") if is_header else ("data", "--header")
         print(f"         the first row is taken for {kind}; if it is not: {other}", file=file)
-    if job.num_unread:
-        unread = count(job.num_unread, "column")
-        print(f"         {unread} farther from it not read; name others: --source", file=file)
+    if not job.target_told and job.marks is None and job.target != len(job.table.names) - 1:
+        name = shown(job.table.names[job.target], MAX_NAME)
+        print(f"         {name} is filled, the only column that is partly empty", file=file)
+    if job.unread:
+        print(f"         {_unread(job)}; name others: --source", file=file)
     print(f"{count(job.num_filled, 'row')} filled, {len(doubtful):,} in doubt", file=file)
     for i in doubtful[:MAX_ROWS]:
         print(_line(job, i), file=file)
     if len(doubtful) > MAX_ROWS:
         print(f"  and {count(len(doubtful) - MAX_ROWS, 'more row')}: see --json", file=file)
+
+
+def _unread(job: "Job") -> str:
+    """Which columns are not read."""
+    names = [shown(job.table.names[i], MAX_NAME) for i in job.unread[:MAX_NAMES]]
+    more = len(job.unread) - len(names)
+    words = ", ".join(names) + (f" and {more:,} more" if more else "")
+    return f"{count(len(job.unread), 'column')} not read: {words}"
 
 
 def _line(job: "Job", i: int) -> str:

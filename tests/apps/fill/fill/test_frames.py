@@ -79,6 +79,70 @@ def test_a_frame_of_polars():
     assert aloex.fill(frame, "short", "day").values == ["5 Mar", "7 Nov", "", "2 Jan"]
 
 
+def test_keys_of_a_dict_have_an_order():
+    assert aloex.fill(dict.fromkeys(NAMES).keys(), SHORT).values == FILLED
+
+
+class PolarsLazyFrame:
+    """One that must be collected first: even its columns cost a warning."""
+
+    __module__ = "polars.lazyframe.frame"
+
+    def collect(self):
+        raise AssertionError("it may take hours")
+
+    @property
+    def columns(self):
+        raise AssertionError("a PerformanceWarning")
+
+
+def test_a_lazy_frame_of_polars_is_told():
+    with pytest.raises(InputError, match=r"LazyFrame has no rows yet; call \.collect\(\) first"):
+        aloex.fill(PolarsLazyFrame(), "short")
+
+
+def test_lists_inside_a_frame():
+    class Series(list):
+        def to_list(self):
+            return list(self)
+
+        def __str__(self):
+            return "shape: (2,)"
+
+    assert column_texts([Series(["a", 1]), None]) == ["['a', 1]", ""]
+
+
+def test_wide_frames_are_read_where_the_examples_come_from():
+    others = {f"c{i}": [f"{'zyxw'[k]}{i + 3}" for k in range(4)] for i in range(12)}
+    filled = aloex.fill({"name": NAMES, **others, "short": SHORT}, "short")
+    assert filled.values == FILLED and len(filled.program.columns) == 8
+
+
+def test_values_are_texts_and_answers_may_be_missing():
+    filled = aloex.fill(["a 1", "b 2", "c 3", ""], [1, 2, None, None])
+    assert filled.values == ["1", "2", "3", ""] and filled.answers[3].text is None
+
+
+def test_programs_say_what_they_take():
+    program = (
+        "import aloex\n"
+        "program = aloex.fill(['Ada King', 'Al Bo'], ['King', None]).program\n"
+        "for call in (program.run, program.to_python):\n"
+        "    for given in (None, 5, (None,)):\n"
+        "        try:\n            call(given)\n"
+        "        except ValueError as error:\n            print(error)\n"
+    )
+    done = python(program)
+    assert done.returncode == 0, done.stderr
+    row, name = (
+        "a row is a text, or a tuple of texts, got ",
+        "the name of a function is a text, got ",
+    )
+    assert done.stdout.splitlines() == [
+        start + given for start in (row, name) for given in ("None", "5", "(None,)")
+    ]
+
+
 DAYS = ["5 Mar", None, "7 Nov", None]
 DOLLARS = ["$1.50", None, "$20", None]
 TYPES = [  # a column of pandas, its examples, what is found
@@ -127,6 +191,11 @@ MISTAKES = [
     (({"name": NAMES, "short": SHORT}, "short", ["short"]), "cannot be read, too"),
     (({"name": NAMES, "short": SHORT}, "short", []), "source names no column"),
     (({"short": SHORT}, "short"), "nothing to read"),
+    (({"name": NAMES, "short": SHORT}, 2), "no column 2; the columns are: 'name', 'short'"),
+    (({1: NAMES, 2: SHORT}, "1"), r"no column '1' \(did you mean 1\?\); the columns are: 1, 2"),
+    (({"name": NAMES, "short": SHORT}, pd.Series(SHORT)), "told by its name, since the table has"),
+    (({"name": NAMES, "short": SHORT}, SHORT), r"told by its name, .* got \['King', 'Bo', None"),
+    (({"name": NAMES, "short": SHORT}, "short", [["name"]]), r"by its name, .* got \['name'\]"),
 ]
 
 
@@ -147,6 +216,10 @@ def test_mistakes_with_frames(given, words):
         ("names.csv", "short", r"got 'names.csv'; for a file there is pandas.read_csv"),
         (Path("names.csv"), "short", "for a file there is pandas.read_csv"),
         (None, "short", "a table is a DataFrame, .* got None"),
+        ([{"n": "x y"}, {"n": "z w"}], ["y", None], r"told by its name, .* got \['y', None\]"),
+        ({*NAMES}, SHORT, "the table is a set, whose rows have no order; give a list"),
+        (frozenset(NAMES), SHORT, "the table is a frozenset, whose rows have no order"),
+        (NAMES, {"King", "Bo", None, ""}, "the list of outputs is a set, whose rows"),
     ],
 )
 def test_mistakes_with_lists(inputs, outputs, words):

@@ -3,11 +3,11 @@
 import pytest
 
 from aloex.apps.fill.tables import (
-    columns_to_read,
     find_column,
     looks_like_header,
     open_source,
     split_names,
+    unique_names,
 )
 from aloex.base.errors import InputError
 
@@ -37,6 +37,17 @@ TABLES = {  # whether the first row is a header
     "Peru,2019,Peru 2019\nCuba,2020,": False,
     "/home/ada/x.txt,x\n/tmp/y.txt,": False,
     "Path,Base\n/home/ada/x.txt,x\n/tmp/y.txt,": True,
+    "score,grade\n45,fail\n80,pass\n30,fail\n77,pass\nabsent,\nn/a,\n60,": True,  # numbers, labels
+    "flag,v\nY,true\nN,false\nY,\nN,": True,
+    "flag,v\nY,true\nN,false\nY,true\nN,false\nY,": True,
+    "Ada,F,Ms Ada\nAlan,M,Mr Alan\nGrace,F,\nKurt,M,": False,
+    "Berlin,low\nParis,high\nRome,high\nOslo,low\nBern,": False,  # a label that is found again
+    "Berlin,mid\nParis,high\nRome,low\nOslo,high\nBern,low\nKiel,": False,  # one of its kind
+    "a,b\nx,\ny,": True,  # never one text into every cell of an empty column
+    "Ada,staff\nAlan,\nGrace,": True,
+    "a,b,c\nx,,p\ny,,q": True,
+    "x y,y\np q,\nr s,": False,
+    "Ada King,King,vip\nAl Bo,Bo,\nCy Dee,,": False,  # a note in the first row
 }
 
 
@@ -92,9 +103,11 @@ def test_columns_that_there_are_not(told, words):
 
 def test_names_with_commas():
     assert split_names('name, city,"a,b"') == ["name", "city", "a,b"] and split_names("") == []
+    assert split_names("Last, first", ["last,  first", "x"]) == ["Last, first"]
 
 
-def test_columns_that_are_read_unless_named():
-    assert columns_to_read(2, [True, False, True, True]) == [0, 3]
-    assert columns_to_read(9, [True] * 12) == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert columns_to_read(1, [True] * 12) == [0, 2, 3, 4, 5, 6, 7, 8]
+def test_columns_of_one_name_are_told_apart_by_their_numbers():
+    assert unique_names(["x", "y", "x"]) == ["x (column 1)", "y", "x (column 3)"]
+    assert find_column("x (column 3)", ["x", "y", "x"]) == 2
+    with pytest.raises(InputError, match=r"no column 'x \(column 2\)'"):
+        find_column("x (column 2)", ["x", "y", "x"])

@@ -42,6 +42,8 @@ def _plain(cell: Any) -> Any:
 def _text(cell: Any, only_dates: bool) -> str:
     if cell is None:
         return ""
+    if hasattr(cell, "to_list"):  # a list inside a frame of polars: printed, it would be cut
+        return str(cell.to_list())
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "backslashreplace")
     if isinstance(cell, decimal.Decimal):

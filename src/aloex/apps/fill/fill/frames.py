@@ -3,16 +3,18 @@
 pandas and polars are known by their names; only their users import them.
 """
 
+import difflib
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from aloex.apps.fill.fill.cells import column_outputs, column_texts
 from aloex.apps.fill.fill.column import Filled, fill_column
-from aloex.apps.fill.tables import columns_to_read, no_such_column
-from aloex.base.errors import require
+from aloex.apps.fill.tables import columns_to_read
+from aloex.base.errors import InputError, require
 
 ACCESSOR = "fill_by_example"  # of pandas.DataFrame
+MAX_LISTED = 30  # names in a message
 
 
 def fill(table: Any, target: Any, source: Any = None) -> Filled:
@@ -26,11 +28,12 @@ def fill(table: Any, target: Any, source: Any = None) -> Filled:
             themselves: a list of texts, or of tuples of them.
         target: the name of the column; for plain inputs the list of outputs, None where missing.
         source: the name of the column to read, or a list of them. Default: all that have something
-            in them, at most 8, those left of the target first.
+            in them; of more than 8, those that have most in common with the outputs.
 
     Returns:
-        The result: `.values` is the whole column, `.confidence` how sure each row is, `.program`
-        what was found, `.ask_next` the row whose answer would tell most.
+        The result: `.values` is the whole column as texts, "" where there is no answer,
+        `.confidence` how sure each row is, `.program` what was found, `.ask_next` the row whose
+        answer would tell most.
 
     Raises:
         InputError: there is no such column, there are no examples, they contradict each other, or
@@ -51,10 +54,9 @@ def fill(table: Any, target: Any, source: Any = None) -> Filled:
     outputs = column_outputs(columns[_known(target, names)])
     texts = {name: column_texts(cells) for name, cells in columns.items() if name != target}
     if source is None:
-        has_text = [any(map(str.strip, texts.get(name, ()))) for name in names]
-        chosen = [names[i] for i in columns_to_read(names.index(target), has_text)]
+        chosen = _chosen(target, names, texts, outputs)
     else:
-        is_name = isinstance(source, Hashable) and source in names  # a tuple may be one
+        is_name = _is_hashable(source) and source in names  # a tuple may be one
         several = source if isinstance(source, list | tuple) and not is_name else [source]
         chosen = list(dict.fromkeys(_known(name, names) for name in several))
         require(len(chosen) > 0, "source names no column; leave it out to read all")
@@ -64,10 +66,25 @@ def fill(table: Any, target: Any, source: Any = None) -> Filled:
     return fill_column(rows, outputs, [str(name) for name in chosen])
 
 
+def _chosen(
+    target: Any, names: list[Any], texts: dict[Any, list[str]], outputs: list[str | None]
+) -> list[Any]:
+    """The columns that are read if nobody names any."""
+    cells = [texts.get(name, [""] * len(outputs)) for name in names]
+    has_text = [any(map(str.strip, column)) for column in cells]
+    row = lambda i: [column[i] for column in cells]
+    return [names[i] for i in columns_to_read(names.index(target), has_text, outputs, row)]
+
+
 def _read_once(table: Any) -> Any:
     """The table itself, or the list of its rows: they may come from a generator."""
+    require(
+        not (_library(table) == "polars" and hasattr(table, "collect")),
+        "a polars LazyFrame has no rows yet; call .collect() first",
+    )
     if _is_frame(table) or isinstance(table, Mapping):
         return table
+    _check_order(table, "table")
     require(
         hasattr(table, "__iter__") and not isinstance(table, str | bytes),
         f"a table is a DataFrame, a list of dicts or a list of inputs, got {table!r:.80}; for a "
@@ -76,9 +93,20 @@ def _read_once(table: Any) -> Any:
     return list(table)
 
 
+def _check_order(rows: Any, what: str) -> None:
+    """An `InputError` for a set: its rows would be paired with outputs by chance."""
+    require(
+        not isinstance(rows, Set) or hasattr(rows, "mapping"),  # the keys of a dict have an order
+        f"the {what} is a {type(rows).__name__}, whose rows have no order; give a list",
+    )
+
+
+def _library(table: Any) -> str:
+    return type(table).__module__.partition(".")[0]
+
+
 def _is_frame(table: Any) -> bool:
-    module = type(table).__module__.partition(".")[0]
-    return module in ("pandas", "polars") and hasattr(table, "columns")
+    return _library(table) in ("pandas", "polars") and hasattr(table, "columns")
 
 
 def _columns(table: Any) -> dict[Any, list[Any]] | None:
@@ -107,6 +135,7 @@ def _plain_columns(table: Any, outputs: Any) -> dict[Any, list[Any]]:
         hasattr(outputs, "__iter__") and not isinstance(outputs, str | bytes),
         f"the outputs must be a list with None where one is missing, got {outputs!r}",
     )
+    _check_order(outputs, "list of outputs")
     rows = [_cells(row) for row in table]
     values = list(outputs)
     require(
@@ -128,9 +157,28 @@ def _cells(row: Any) -> tuple[Any, ...]:
 
 
 def _known(name: Any, names: list[Any]) -> Any:
-    if name not in names:
-        raise no_such_column(str(name), list(map(str, names)))
-    return name
+    """The name of a column; an `InputError` if there is none with it."""
+    require(
+        _is_hashable(name),
+        f"a column is told by its name, since the table has columns; got {name!r:.80}",
+    )
+    if name in names:
+        return name
+    shown = {str(each).casefold(): each for each in names}
+    close = difflib.get_close_matches(str(name).casefold(), shown, n=1)
+    nearest = f" (did you mean {shown[close[0]]!r}?)" if close else ""
+    listed = ", ".join(f"{each!r:.40}" for each in names[:MAX_LISTED])
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    raise InputError(f"there is no column {name!r:.80}{nearest}; the columns are: {listed}{more}")
+
+
+def _is_hashable(value: Any) -> bool:
+    """Whether a value can be the name of a column: lists and Series cannot."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def register_accessor() -> None:

@@ -1,6 +1,7 @@
 """A program that a user can keep: run it, read it, store it."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ class Program:
 
     def run(self, row: Row | str) -> str | None:
         """The text for a row, or for a single cell; None where the program does not apply."""
-        cells = (row,) if isinstance(row, str) else tuple(row)
+        cells = _cells(row)
         require(
             len(cells) == len(self.columns),
             f"this program reads {len(self.columns)} cells: {', '.join(self.columns)}; got {cells}",
@@ -64,7 +65,7 @@ class Program:
                 return parts[1].strip().lower()
             <BLANKLINE>
         """
-        return to_python(self.expression, self.columns, name)
+        return to_python(self.expression, self.columns, _name(name))
 
     def to_json(self) -> dict[str, Any]:
         """JSON values; `Program.from_json` reads them."""
@@ -88,12 +89,56 @@ class Program:
                 f'this is no program of version {VERSION}: it has no "aloex_fill": {VERSION}'
             )
         try:
-            columns = tuple(str(name) for name in values["columns"])
+            columns = _columns(values["columns"])
             program = cls(from_json(values["program"]), columns)
             program.expression.run(("",) * len(columns))
+            _check_parts(values["program"])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise InputError(f"this program is damaged: {type(error).__name__} {error}") from None
+            raise InputError(
+                f"this program is damaged: {_damage(error)}; save it again with --save-program"
+            ) from None
         return program
 
     def __str__(self) -> str:
         return self.explain()
+
+
+def _cells(row: Any) -> Row:
+    """The cells of what somebody gives for a row."""
+    is_single = isinstance(row, str) or not isinstance(row, Iterable)
+    cells: tuple[Any, ...] = (row,) if is_single else tuple(row)
+    require(
+        all(isinstance(cell, str) for cell in cells),
+        f"a row is a text, or a tuple of texts, got {row!r:.80}",
+    )
+    return cells
+
+
+def _name(told: Any) -> str:
+    require(isinstance(told, str), f"the name of a function is a text, got {told!r:.80}")
+    return told
+
+
+def _columns(values: Any) -> tuple[str, ...]:
+    """The names of columns; a ValueError if they are none."""
+    if not isinstance(values, list) or not all(isinstance(name, str) for name in values):
+        raise ValueError(f'"columns" must be a list of texts, got {values!r:.80}')
+    return tuple(values)
+
+
+def _check_parts(value: Any) -> None:
+    """A ValueError if something is joined of no parts: it would be nothing for every row."""
+    if isinstance(value, dict) and value.get("parts") == []:
+        raise ValueError(f"{value['op']} has no parts")
+    for each in value.values() if isinstance(value, dict) else value:
+        if isinstance(each, dict | list):
+            _check_parts(each)
+
+
+def _damage(error: Exception) -> str:
+    """What an error in reading a program means."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing, or is no part of this language"
+    if isinstance(error, IndexError):
+        return 'it reads a column that "columns" does not have'
+    return str(error)

@@ -1,18 +1,20 @@
 """Tables in files: read with every byte kept, one column filled, written as they were."""
 
+from aloex.apps.fill.tables.choice import columns_to_read
 from aloex.apps.fill.tables.columns import (
-    columns_to_read,
     find_column,
     listed,
-    no_such_column,
     split_names,
+    unique_names,
 )
 from aloex.apps.fill.tables.header import looks_like_header
 from aloex.apps.fill.tables.output import (
     check_output,
     formulas,
+    is_in_new_folder,
     is_same_file,
     open_output,
+    output_path,
     write_output,
 )
 from aloex.apps.fill.tables.source import STANDARD, Source, open_source
@@ -31,13 +33,15 @@ __all__ = [
     "filled_parts",
     "find_column",
     "formulas",
+    "is_in_new_folder",
     "is_same_file",
     "listed",
     "looks_like_header",
-    "no_such_column",
     "open_output",
     "open_source",
+    "output_path",
     "read_table",
     "split_names",
+    "unique_names",
     "write_output",
 ]

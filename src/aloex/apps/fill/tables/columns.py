@@ -3,6 +3,7 @@
 import csv
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from aloex.apps.fill.tables.header import COLUMN_NAME
@@ -10,7 +11,7 @@ from aloex.base.errors import InputError, require
 
 MAX_LISTED = 30  # names in a message
 MAX_NAME = 40  # characters of each
-MAX_READ = 8  # columns, unless the user names them
+BY_NUMBER = "{} (column {})"  # a column whose name others have, too
 
 
 def column_names(header: Sequence[str] | None, number: int) -> list[str]:
@@ -19,10 +20,19 @@ def column_names(header: Sequence[str] | None, number: int) -> list[str]:
     return [cell.strip() or COLUMN_NAME.format(i) for i, cell in enumerate(cells, 1)]
 
 
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Names for a program: what several columns are called is told apart by their numbers."""
+    counts = Counter(names)
+    return [
+        name if counts[name] == 1 else BY_NUMBER.format(name, i) for i, name in enumerate(names, 1)
+    ]
+
+
 def find_column(told: str, names: Sequence[str]) -> int:
     """The column with a name, or a number from 1; case and spaces matter only if they must.
 
-    What is both a name and a number is the name; `column 2` is always the number.
+    What is both a name and a number is the name; `column 2` is always the number. Of several with
+    one name, `name (column 2)` is one.
 
     Raises:
         InputError: there is none, or more than one; the message lists them.
@@ -40,6 +50,9 @@ def find_column(told: str, names: Sequence[str]) -> int:
     number = re.fullmatch(r"(?:column )?(\d{1,9})", wanted)
     if number and 1 <= int(number[1]) <= len(names):
         return int(number[1]) - 1
+    numbered = [BY_NUMBER.format(name, i) for i, name in enumerate(names, 1)]
+    if wanted in numbered:
+        return numbered.index(wanted)
     raise no_such_column(wanted, names)
 
 
@@ -51,13 +64,6 @@ def no_such_column(told: str, names: Sequence[str]) -> InputError:
     return InputError(f"there is no column {_cut(told)!r}{nearest}; {listed(names)}")
 
 
-def columns_to_read(target: int, has_text: Sequence[bool]) -> list[int]:
-    """The columns that are read if none are named: `MAX_READ`, those left of the target first."""
-    others = [i for i, any_text in enumerate(has_text) if any_text and i != target]
-    near = sorted(others, key=lambda i: (i > target, abs(i - target)))
-    return sorted(near[:MAX_READ])
-
-
 def listed(names: Sequence[str]) -> str:
     """The columns that there are."""
     shown = ", ".join(f"{i} {_cut(name)}" for i, name in enumerate(names[:MAX_LISTED], 1))
@@ -65,8 +71,15 @@ def listed(names: Sequence[str]) -> str:
     return f"the columns are: {shown}{f' and {more} more' if more > 0 else ''}"
 
 
-def split_names(told: str) -> list[str]:
-    """Names with commas between them; a name with a comma of its own stands in quotes."""
+def split_names(told: str, names: Sequence[str] = ()) -> list[str]:
+    """Names with commas between them; a name with a comma of its own is alone or in quotes.
+
+    Args:
+        told: the names.
+        names: of all columns.
+    """
+    if _plain(told) in map(_plain, names):
+        return [told]
     return [name for name in next(csv.reader([told], skipinitialspace=True), []) if name.strip()]
 
 

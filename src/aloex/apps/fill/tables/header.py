@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 NUM_COMPARED = 30  # rows after the first that it is compared with
 MAX_CELL = 200  # characters of a cell that are looked at
@@ -22,6 +23,7 @@ TYPICAL = """
     to total type unit url user username value vendor ville voornaam vorname wanted website
     week weight x y year zip
 """  # words that end the names of columns, in the singular
+MAX_TEXTS = 1 / 3  # of the cells of a column of numbers or dates
 TWICE = 2.0  # points against a row for each cell that it has twice
 LETTERS = 2.0  # points for a row of letters, as in a,b,c, above others
 LETTER = re.compile(r"[^\W\d_]")
@@ -38,7 +40,8 @@ def looks_like_header(rows: Sequence[Sequence[str]], target: int | None = None) 
 
     Points for and against it: words that name columns, cells of another kind than those below, a
     cell that is found again below or beside it, and a target that is made of the other cells, as in
-    an example.
+    an example. A word alone above empty cells is a name in any case: as an example it would be
+    written into all of them.
 
     Args:
         rows: the cells of the first rows.
@@ -48,6 +51,8 @@ def looks_like_header(rows: Sequence[Sequence[str]], target: int | None = None) 
     named = [cell.strip().casefold() for cell in first if cell.strip()]
     if not named:
         return False
+    if _names_an_empty_column(first, rows[1:], target):
+        return True
     points = -TWICE * (len(named) - len(set(named)))
     if all(map(LETTER.fullmatch, named)) and not any(
         LETTER.fullmatch(cell.strip().casefold()) for row in below for cell in row
@@ -60,6 +65,24 @@ def looks_like_header(rows: Sequence[Sequence[str]], target: int | None = None) 
     if column < len(first) and _is_made_of(first[column], [*first[:column], *first[column + 1 :]]):
         points -= 2
     return points > 0
+
+
+def _names_an_empty_column(
+    first: Sequence[str], below: Sequence[Sequence[str]], target: int | None
+) -> bool:
+    """Whether a row of words has the only text of the target, one that is not made of the others.
+
+    If nobody names a target, it is the only column that is partly empty.
+    """
+    columns = [list(map(str.strip, column)) for column in zip_longest(first, *below, fillvalue="")]
+    cells = [cell[:MAX_CELL] for column in columns for cell in column if cell]
+    if any(_kind(cell) != "text" for cell in cells):
+        return False
+    partly = [i for i, column in enumerate(columns) if any(column) and not all(column)]
+    goal = target if target is not None else partly[0] if len(partly) == 1 else None
+    if goal not in partly or any(columns[goal][1:]):
+        return False
+    return not _is_made_of(first[goal], [*first[:goal], *first[goal + 1 :]])
 
 
 def _points(cell: str, below: list[str]) -> float:
@@ -79,13 +102,21 @@ def _points(cell: str, below: list[str]) -> float:
     if cell in below:
         points -= 2
     kinds = [_kind(other) for other in below]
-    if kinds.count("text") <= len(kinds) / 5:
+    if kinds.count("text") < len(kinds) * MAX_TEXTS:
         points += 2 if _kind(cell) == "text" else 0
+        return points
+    if cell not in below and _are_labels(below):
+        points += 1
     elif _shape(cell) in map(_shape, below):
         points -= 1
-    else:
+    if _shape(cell) not in map(_shape, below):
         points += 1
     return points
+
+
+def _are_labels(cells: list[str]) -> bool:
+    """Whether there are a few texts, and each of them again and again."""
+    return 1 < len(set(cells)) <= len(cells) / 2
 
 
 def _kind(cell: str) -> str:

@@ -11,11 +11,17 @@ from typing import cast
 
 from aloex.apps.fill.tables.source import STANDARD
 from aloex.base.errors import require
-from aloex.base.files import behind_links, make_folder, naming, whole_file
+from aloex.base.files import State, behind_links, make_folder, naming, whole_file
 
+STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 FORMULA_STARTS = frozenset("=+-@")
 NUMBER = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?")
+
+
+def output_path(told: str) -> str:
+    """The path that a user means: `-` for all names of standard output."""
+    return STANDARD if told in STANDARD_OUTPUT else told
 
 
 def check_output(path: str, source: str, in_place: bool) -> None:
@@ -48,6 +54,11 @@ def check_output(path: str, source: str, in_place: bool) -> None:
         )
 
 
+def is_in_new_folder(path: str) -> bool:
+    """Whether a file is to be written into a folder that is not there yet."""
+    return path != STANDARD and not Path(os.path.realpath(path)).parent.exists()
+
+
 def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether two paths lead to one file, which need not be there yet."""
     if STANDARD in (os.fspath(one), os.fspath(other)):
@@ -57,25 +68,29 @@ def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> 
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def write_output(path: str, parts: Iterable[bytes]) -> None:
-    """Write a table, part by part, to a file or to standard output."""
-    with open_output(path) as file:
+def write_output(path: str, parts: Iterable[bytes], state: State | None = None) -> None:
+    """Write a table, part by part, to a file or to standard output: see `open_output`."""
+    with open_output(path, state) as file:
         for part in parts:
             file.write(part)
 
 
 @contextmanager
-def open_output(path: str) -> Generator[BufferedIOBase]:
-    """A file to write block by block. It gets its name when it is whole; else nothing is left."""
+def open_output(path: str, state: State | None = None) -> Generator[BufferedIOBase]:
+    """A file to write block by block. It gets its name when it is whole; else nothing is left.
+
+    With the `state` that a table had when it was read, it is replaced only if it still has it.
+    """
     if path == STANDARD:
         with naming("standard output"):
             yield cast(BufferedIOBase, sys.stdout.buffer)
             sys.stdout.buffer.flush()
         return
-    with naming(path):
-        folder = behind_links(path).parent
-    make_folder(folder)
-    with whole_file(Path(path)) as file:
+    if not Path(path).exists():
+        with naming(path):
+            folder = behind_links(path).parent
+        make_folder(folder)
+    with whole_file(Path(path), state=state) as file:
         yield file
 
 

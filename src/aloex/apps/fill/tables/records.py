@@ -110,7 +110,7 @@ def _long_record(
             if not line or length > MAX_RECORD:
                 raise InputError(
                     f"line {start}: a field begins with a quote that is never closed; close it, "
-                    'or write """" for one quote'
+                    'or write a quote of the text twice, in a field in quotes: "a ""b"""'
                 )
             text.write(line)
             closes = '"' in line.replace('""', "")

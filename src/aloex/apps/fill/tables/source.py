@@ -2,7 +2,7 @@
 
 import codecs
 import os
-import shutil
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -17,12 +17,14 @@ from aloex.apps.fill.tables.columns import column_names
 from aloex.apps.fill.tables.delimiter import find_delimiter, told_delimiter
 from aloex.apps.fill.tables.encoding import Encoding, find_encoding
 from aloex.apps.fill.tables.header import looks_like_header
-from aloex.apps.fill.tables.records import lines_of, read_records
+from aloex.apps.fill.tables.records import MAX_RECORD, lines_of, read_records
 from aloex.base.errors import InputError, require
-from aloex.base.files import naming
+from aloex.base.files import State, naming
 
 STANDARD = "-"  # standard input or output
 BLOCK = 2**14  # bytes read at once; what it becomes should fit into a processor's cache
+SEPARATOR_LINE = re.compile(r'"?sep=(.|\\t)"?\s*', re.IGNORECASE)  # it says what the delimiter is
+KEPT_BLOCK = 2**20  # bytes read at once from a pipe
 NUM_LINES = 100  # that delimiter and header are guessed from
 NUM_CHARS = 2**22  # if these lines have more, fewer are looked at
 
@@ -41,6 +43,7 @@ class Source:
         has_header: whether its first record that is not blank names the columns.
         header_guessed: whether nobody said so.
         names: of the columns.
+        state: of the file before it was read; None if it is no file.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Source:
     has_header: bool
     header_guessed: bool
     names: list[str]
+    state: State | None
 
     @property
     def size(self) -> int:
@@ -77,15 +81,17 @@ def open_source(
         delimiter: between fields; None to find it out.
         encoding: of the text; None to find it out.
         header: whether the first row names the columns; None to guess.
-        named: columns that the user names: a first row that has them is a header.
+        named: columns that the user names, the target first, or "": a first row that has one of
+            them is a header.
 
     Raises:
         InputError: there is no such file, or it is no table.
     """
     name = "standard input" if path == STANDARD else path
+    state = State.of(Path(path)) if Path(path).is_file() else None
     file = _open(path)
     try:
-        return _look_at(file, name, delimiter, encoding, header, named)
+        return _look_at(file, name, delimiter, encoding, header, named, state)
     except BaseException:
         file.close()
         raise
@@ -98,9 +104,14 @@ def _look_at(
     encoding: str | None,
     header: bool | None,
     named: tuple[str, ...],
+    state: State | None,
 ) -> Source:
     how = find_encoding(file, name, encoding)
     lines = _first(_naming_the_file(lines_of(_texts(file, how)), name), len)
+    require(
+        not SEPARATOR_LINE.fullmatch(lines[0] if lines else ""),
+        f"{name} begins with a line for Excel, {''.join(lines[:1]).strip()!r}; remove that line",
+    )
     mark = find_delimiter(lines) if delimiter is None else told_delimiter(delimiter)
     records = _naming_the_file(read_records(lines_of(_texts(file, how)), mark), name)
     full = (record for record in records if not record.is_blank)
@@ -110,13 +121,14 @@ def _look_at(
     if header is None:
         header = looks_like_header(rows, _number(named, rows[0])) if guessed else True
     names = column_names(rows[0] if header else None, max(map(len, rows)))
-    return Source(name, file, how, mark, header, guessed, names)
+    return Source(name, file, how, mark, header, guessed, names, state)
 
 
 def _has_names(row: list[str], named: tuple[str, ...]) -> bool:
     """Whether a row has a cell that the user gives as the name of a column."""
     cells = {cell.strip().casefold() for cell in row}
-    return any(name.strip().casefold() in cells for name in named if not name.isdecimal())
+    told = [name.strip().casefold() for name in named if not name.isdecimal()]
+    return any(name in cells for name in told if name)
 
 
 def _number(named: tuple[str, ...], row: list[str]) -> int | None:
@@ -128,19 +140,26 @@ def _number(named: tuple[str, ...], row: list[str]) -> int | None:
 def _open(path: str) -> BufferedIOBase:
     if path == STANDARD:
         require(sys.stdin is not None, "standard input is closed; give a file with a table")
-        return _kept(sys.stdin.buffer)
+        return _kept(sys.stdin.buffer, "standard input")
     require(path != "", "the path of the table is empty; give a file, or - for standard input")
     require(Path(path).exists(), f"there is no file {path}; check the path")
     require(not Path(path).is_dir(), f"{path} is a folder; give a file with a table")
     with naming(path, "read"):
         file = open(path, "rb")  # noqa: SIM115
-        return file if Path(path).is_file() else _kept(file)
+        return file if Path(path).is_file() else _kept(file, path)
 
 
-def _kept(pipe: Any) -> BufferedIOBase:
+def _kept(pipe: Any, name: str) -> BufferedIOBase:
     """What comes through a pipe, in a file, since it is read more than once."""
     file = tempfile.TemporaryFile()  # noqa: SIM115
-    shutil.copyfileobj(pipe, file)
+    has_line = False
+    while block := pipe.read(KEPT_BLOCK):
+        file.write(block)
+        has_line = has_line or b"\n" in block or b"\r" in block
+        require(  # else what never ends, such as /dev/zero, would fill the disk
+            has_line or file.tell() <= MAX_RECORD,
+            f"{name}, line 1 is longer than {MAX_RECORD:,} bytes: this is no table",
+        )
     return cast(BufferedIOBase, file)
 
 

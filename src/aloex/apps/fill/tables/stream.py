@@ -60,7 +60,8 @@ def apply_to_table(
     blocks = source.blocks()
     out.write(source.encoding.mark)
     if source.has_header:
-        text, first = _header(blocks, source.delimiter, target, heading)
+        is_new = target >= len(source.names)
+        text, first = _header(blocks, source.delimiter, target, heading if is_new else None)
         out.write(encode(text))
         blocks = chain([first], blocks)
     head = _head(blocks)
@@ -83,14 +84,14 @@ def _head(blocks: Iterator[Block]) -> list[Block]:
 
 
 def _header(
-    blocks: Iterator[Block], delimiter: str, target: int, heading: str
+    blocks: Iterator[Block], delimiter: str, target: int, heading: str | None
 ) -> tuple[str, Block]:
     """The text of the file up to its header, with the name of a new column; what comes after."""
     text = ""
     for block in blocks:
         for i, record in enumerate(block.records()):
             fields = record.fields
-            if not record.is_blank and target >= len(fields):
+            if heading is not None and not record.is_blank:
                 raw = quote(heading, delimiter, quotes_all([record], None))
                 fields = replaced(fields, target, raw)
             text += f"{delimiter.join(fields)}{record.end}"
@@ -130,6 +131,9 @@ class _Filler:
         todo = self._to_fill(block, fields, rows)
         outputs = self.outputs(rows if len(todo) == len(rows) else [rows[i] for i in todo])
         records = list(block.fields)
+        if self.is_new:  # a row without a text is as wide as the others; a blank line is none
+            pairs = zip(block.fields, fields, strict=True)
+            records = [padded if len(own) > 1 else own for own, padded in pairs]
         if None in outputs:
             pairs = list(zip(todo, outputs, strict=True))
             self._leave([i for i, output in pairs if output is None], block, fields, records)

@@ -180,13 +180,15 @@ def _filled_records(
     changes = [
         (index, texts, in_q) for (index, texts, _), in_q in zip(columns, always, strict=True)
     ]
+    added = [(index, "", False) for index, _, _ in columns if index >= len(table.names)]
     for place, text in enumerate(table.texts):
         if row < len(table.places) and place == table.places[row]:
             new = [(i, texts[row], in_q) for i, texts, in_q in changes if row in texts]
             row += 1
+        elif table.header is not None and table.header.line == table.starts[place]:
+            new = _headings(table.header, columns)
         else:
-            is_header = table.header is not None and table.header.line == table.starts[place]
-            new = _headings(table.header, columns) if is_header and table.header else []
+            new = added if delimiter in text else []  # a row without a text is as wide as others
         if new:
             fields, end = cut(text, delimiter)
             for index, cell, in_quotes in new:
@@ -196,9 +198,9 @@ def _filled_records(
 
 
 def _headings(header: Record, columns: Sequence[Change]) -> list[tuple[int, str, bool]]:
-    """The names of new columns, and whether they are in quotes."""
+    """The names of new columns, and whether they are in quotes; others have no name to write."""
     quoted = quotes_all([header], None)
-    return [(i, name, quoted) for i, _, name in columns if i >= len(header.fields)]
+    return [(i, name, quoted) for i, _, name in columns if name and i >= len(header.fields)]
 
 
 def replaced(fields: list[str], index: int, field: str) -> list[str]:
