@@ -15,7 +15,7 @@ app = command_line("The column filler on tasks as people have them.")
 @app.command()
 def table(
     of: Annotated[
-        str, typer.Option("--set", help="dev, heldout, test, or a file of tasks.")
+        str, typer.Option("--set", help="dev, heldout, test, later, or a file of tasks.")
     ] = "heldout",
     examples: Annotated[str, typer.Option(help="Numbers of examples.")] = "1,2,3",
     corrections: Annotated[
@@ -64,7 +64,7 @@ def table(
 @app.command()
 def exform(
     of: Annotated[
-        str, typer.Option("--set", help="dev, heldout, test, or a file of tasks.")
+        str, typer.Option("--set", help="dev, heldout, test, later, or a file of tasks.")
     ] = "dev",
     examples: Annotated[str, typer.Option(help="Numbers of examples.")] = "1,2,3",
     verbose: Annotated[
@@ -99,7 +99,9 @@ def exform(
 
 @app.command()
 def reliability(
-    of: Annotated[str, typer.Option("--set", help="dev, heldout, test, or a file.")] = "heldout",
+    of: Annotated[
+        str, typer.Option("--set", help="dev, heldout, test, later, or a file.")
+    ] = "heldout",
     examples: Annotated[int, typer.Option(min=1, help="Number of examples.")] = 2,
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/fill"),
 ) -> None:
@@ -179,7 +181,7 @@ def energy_train(
 @app.command()
 def energy_eval(
     of: Annotated[
-        str, typer.Option("--set", help="dev, heldout, test, or a file of tasks.")
+        str, typer.Option("--set", help="dev, heldout, test, later, or a file of tasks.")
     ] = "heldout",
     examples: Annotated[str, typer.Option(help="Numbers of examples.")] = "1,2,3",
     weights: Annotated[Path, typer.Option(help="Folder of the weights.")] = Path(

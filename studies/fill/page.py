@@ -11,7 +11,7 @@ from studies.template import fill
 
 Row = dict[str, Any]
 BUSTLE = "build/bustle.jsonl"
-NAMES = {"heldout": "heldout", "test": "test", "dev": "dev", BUSTLE: "bustle"}
+NAMES = {"later": "later", "heldout": "heldout", "test": "test", "dev": "dev", BUSTLE: "bustle"}
 FIGURE = Path("docs/images/fill/reliability.png")
 
 
@@ -27,6 +27,7 @@ def render(results: Path) -> str:
         heldout=by["heldout", 2],
         bustle=by["bustle", 2],
         test=by["test", 2],
+        later=by["later", 2],
         by=by,
         sure=_sure,
         table=_table(by),
@@ -85,7 +86,7 @@ def _speeds(rows: list[Row]) -> str:
 
 
 def not_in_doubt(rows: list[Row]) -> dict[str, str]:
-    """For each set the rows of a confidence from 0.9 on, and how many of them are right."""
+    """For each set the rows of a confidence that is not in doubt, and how many of them are right."""
     found = {}
     for row in rows:
         points = [point for point in row["points"] if point["confidence"] >= SURE]

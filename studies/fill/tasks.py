@@ -9,11 +9,10 @@ from aloex.base.errors import InputError
 
 FOLDER = Path(__file__).parent / "tasks"
 SETS = {
-    "dev": ("text_dev", "values_dev", "more_dev"),
+    "dev": ("text_dev", "values_dev", "more_dev", "fresh_dev"),
     "heldout": ("text_heldout", "values_heldout"),
-    "test": ("more_test",),
-    "fresh": ("fresh_dev",),
-    "fresh_test": ("fresh_test",),
+    "test": ("more_test", "fresh_test"),
+    "later": ("later_test",),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from aloex.apps.fill.expressions.base import Constant, Expression
 from aloex.apps.fill.expressions.text import Cell, Match
 from aloex.apps.fill.search.atoms import Atom, atom, by_example_texts, evaluate
-from aloex.apps.fill.search.graph import best_paths
+from aloex.apps.fill.search.graph import Constants, best_paths
 
 ROWS = [("ab cd",), ("ef gh",), ("xy z",)]
 
@@ -51,7 +51,7 @@ def all_programs(outputs: list[str], atoms: list[Atom]) -> dict[tuple[str | None
 def constant(text: str, inputs: list[str], atoms: list[Atom]) -> Atom:
     """What the graph thinks of a constant, from a graph that has nothing else."""
     groups = by_example_texts(atoms, len(inputs))
-    paths = best_paths([text] * len(inputs), inputs, groups, 3)
+    paths = best_paths([text] * len(inputs), groups, Constants(inputs, groups, 3))
     only = [p for p in paths if all(isinstance(a.expression, Constant) for a in p.parts)]
     return only[0].parts[0] if only else atom(Constant(text), (text,) * 3)
 
@@ -61,28 +61,30 @@ def test_the_graph_finds_the_cheapest_program_of_every_behaviour(outputs: list[s
     atoms = pool(outputs)
     inputs = [row[0] for row in ROWS[: len(outputs)]]
     groups = by_example_texts(atoms, len(outputs))
-    found = {p.texts: p.cost for p in best_paths(outputs, inputs, groups, len(ROWS))}
+    found = {
+        p.texts: p.cost for p in best_paths(outputs, groups, Constants(inputs, groups, len(ROWS)))
+    }
     assert found == pytest.approx(all_programs(outputs, atoms))
 
 
 def test_paths_are_sorted_by_their_cost():
     outputs = ["ab-c"]
     groups = by_example_texts(pool(outputs), 1)
-    costs = [p.cost for p in best_paths(outputs, ["ab cd"], groups, len(ROWS))]
+    costs = [p.cost for p in best_paths(outputs, groups, Constants(["ab cd"], groups, len(ROWS)))]
     assert costs == sorted(costs) and len(costs) > 1
 
 
 def test_an_output_that_nothing_writes_has_no_path():
-    assert best_paths(["q", "r"], ["ab cd", "ef gh"], {}, len(ROWS)) == []
+    assert best_paths(["q", "r"], {}, Constants(["ab cd", "ef gh"], {}, len(ROWS))) == []
 
 
 def test_empty_outputs_are_written_by_nothing():
-    (path,) = best_paths(["", ""], ["ab cd", "ef gh"], {}, len(ROWS))
+    (path,) = best_paths(["", ""], {}, Constants(["ab cd", "ef gh"], {}, len(ROWS)))
     assert path.parts == () and path.texts == ("", "", "")
 
 
 def test_constants_that_could_be_copied_cost_more():
     def cost(text: str, inputs: list[str]) -> float:
-        return best_paths([text] * 2, inputs, {}, 2)[0].cost
+        return best_paths([text] * 2, {}, Constants(inputs, {}, 2))[0].cost
 
     assert cost("Mr", ["Mr X", "Mr Y"]) > cost("Mr", ["a", "b"]) > cost("--", ["a", "b"])

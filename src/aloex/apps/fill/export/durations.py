@@ -4,7 +4,7 @@ from aloex.apps.fill.export.body import Body
 from aloex.apps.fill.export.literals import text_literal, value_literal
 from aloex.apps.fill.export.python_of import number_of, text_of
 from aloex.apps.fill.expressions.dates import date_part
-from aloex.apps.fill.expressions.durations import between as times_between
+from aloex.apps.fill.expressions.durations import elapsed
 from aloex.apps.fill.expressions.durations import text as duration_texts
 from aloex.apps.fill.expressions.durations.values import CellDuration, DurationText, Elapsed
 
@@ -29,7 +29,7 @@ def number_of_elapsed(expression: Elapsed, body: Body) -> str:
         body.present(f"{read}({body.parameters[column]}, {k}, {text_literal(order)})", name)
         for column, k, order, name in places
     )
-    between = body.helper(times_between.__name__, "time_between")
+    between = body.helper(elapsed.__name__, "time_between")
     return body.present(f"{between}({start}, {end}, {text_literal(expression.unit)})", "time")
 
 

@@ -194,7 +194,9 @@ def _search(
                 wrong[i] += 1
         if fits or not candidates or len(chosen) == len(short):
             return fits
-        chosen = [*chosen, max((i for i in short if i not in chosen), key=lambda i: wrong[i])]
+        # Twice as many each time, so that a long list of examples takes few searches.
+        left = sorted((i for i in short if i not in chosen), key=lambda i: -wrong[i])
+        chosen = [*chosen, *left[: len(chosen)]]
 
 
 def _voters(candidates: list[Candidate]) -> list[tuple[float, Expression]]:

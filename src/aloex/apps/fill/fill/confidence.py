@@ -23,11 +23,11 @@ from aloex.apps.fill.fill.evidence import Thresholds, new_padding, surroundings,
 from aloex.apps.fill.search.shapes import shape
 from aloex.apps.fill.search.whole_program import whole_features
 
-SURE = 0.9  # least confidence of a row that is not in doubt
+SURE = 0.85  # least confidence of a row that is not in doubt
 CONSTANT = 0.5  # two equal outputs do not make a rule
 COPIED = 0.8  # nobody fills a column with another one: some row must be different
 TOO_FEW = 0.8  # examples for such a program
-DOUBTFUL = 0.85  # a row that is not borne out
+DOUBTFUL = 0.8  # a row that is not borne out
 UNLIKE = 0.95  # share of the votes that a row unlike all examples needs
 ENOUGH_FOR_A_CASE = 2
 MAX_UNREAD = 3  # columns not read that may yet matter; of more, most do not

@@ -14,7 +14,10 @@ from aloex.apps.fill.expressions.cases import Case
 from aloex.apps.fill.expressions.columns_read import columns_read
 from aloex.apps.fill.expressions.conditions import AtLeast, Condition, Larger, Not
 from aloex.apps.fill.expressions.dates.date_part import DatePart
-from aloex.apps.fill.expressions.numbers.values import NumberExpression, NumberText
+from aloex.apps.fill.expressions.dates.later import LaterPart
+from aloex.apps.fill.expressions.durations.values import CellDuration, Elapsed
+from aloex.apps.fill.expressions.numbers.quantities import CellQuantity
+from aloex.apps.fill.expressions.numbers.values import NumberExpression
 from aloex.apps.fill.expressions.patterns import first_number
 from aloex.apps.fill.expressions.programs import Join, Switch
 from aloex.apps.fill.expressions.rewrite import CamelCase, Collapse, EverySplit, ReplaceAll, Strip
@@ -88,11 +91,21 @@ def units(program: Expression, row: Row) -> list[Key]:
     case, own = joined(program, row)
     found: list[Key] = []
     for part in own.parts if isinstance(own, Join) else ():
-        if isinstance(part, NumberText | NumberExpression):
+        if _is_plain_number(part):
             for column in columns_read(part):
                 names = [name.casefold() for name in UNIT.findall(row[column])]
                 found += [(100 * case + column, UNITS, name) for name in names or [""]]
     return found
+
+
+def _is_plain_number(part: Expression) -> bool:
+    """Whether a part is made of numbers whose units it does not read."""
+    number = part
+    while isinstance(inner := getattr(number, "number", None), Expression):
+        number = inner
+    return isinstance(number, NumberExpression) and not isinstance(
+        number, CellDuration | CellQuantity | Elapsed
+    )
 
 
 _ONE_DIGIT = re.compile(r"(?<!\d)0?[1-9](?!\d)")
@@ -102,7 +115,7 @@ def new_padding(program: Expression, row: Row, text: str, outputs: Sequence[str]
     """Whether a date has a number below 10, and no output shows if it gets a zero in front."""
     own = joined(program, row)[1]
     parts = own.parts if isinstance(own, Join) else ()
-    if not any(isinstance(part, DatePart) for part in parts):
+    if not any(isinstance(part, DatePart | LaterPart) for part in parts):
         return False
     known = {len(number) for output in outputs for number in _ONE_DIGIT.findall(output)}
     return any(len(number) not in known for number in _ONE_DIGIT.findall(text))

@@ -3,6 +3,7 @@
 Atoms that write the same texts for all rows looked at are one: the cheapest stands for them.
 """
 
+import heapq
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.search.costs import Features, cost_of
 
 PER_TEXT = 16  # atoms kept that agree on all examples
+MAX_ALIKE = 40  # of those, how many are run on other rows
 
 
 class Atom(NamedTuple):
@@ -32,20 +34,36 @@ def atom(
 def evaluate(
     expressions: Iterable[Expression], rows: Sequence[Row], outputs: Sequence[str]
 ) -> list[Atom]:
-    """Atoms of those expressions that write a part of every output."""
+    """Atoms of those expressions that write a part of every output.
+
+    Of many that write the same in the examples only the cheapest are run on the other rows.
+    """
+    alike: dict[tuple[str, ...], list[tuple[float, int, Expression]]] = {}
+    for number, expression in enumerate(expressions):
+        texts = _in_examples(expression, rows, outputs)
+        if texts is not None:
+            cost = cost_of(expression.features())
+            alike.setdefault(texts, []).append((cost, number, expression))
     found = []
-    for expression in expressions:
-        texts: list[str | None] = []
-        for row, output in zip(rows, outputs, strict=False):
-            text = expression.run(row)
-            if not text or text not in output:
-                break
-            texts.append(text)
-        else:
+    for texts, group in alike.items():
+        for _, number, expression in heapq.nsmallest(MAX_ALIKE, group, key=lambda each: each[:2]):
             idle = float(expression.is_idle(rows[: len(outputs)]))
-            texts += [expression.run(row) for row in rows[len(outputs) :]]
-            found.append(atom(expression, tuple(texts), {"idle": idle}))
-    return found
+            others = [expression.run(row) for row in rows[len(outputs) :]]
+            found.append((number, atom(expression, (*texts, *others), {"idle": idle})))
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+
+def _in_examples(
+    expression: Expression, rows: Sequence[Row], outputs: Sequence[str]
+) -> tuple[str, ...] | None:
+    """What an expression writes in the examples; None if some of it is no part of the output."""
+    texts = []
+    for row, output in zip(rows, outputs, strict=False):
+        text = expression.run(row)
+        if not text or text not in output:
+            return None
+        texts.append(text)
+    return tuple(texts)
 
 
 def by_example_texts(atoms: Iterable[Atom], num_examples: int) -> dict[tuple[str, ...], list[Atom]]:

@@ -6,6 +6,7 @@ same for all rows looked at only the cheapest is kept.
 """
 
 import heapq
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -33,31 +34,26 @@ Continuation = tuple[float, int, int, Atom, Path]
 
 def best_paths(
     outputs: Sequence[str],
-    inputs: Sequence[str],
     groups: dict[tuple[str, ...], list[Atom]],
-    num_rows: int,
+    constants: "Constants",
 ) -> list[Path]:
     """The best programs, each with another behaviour; the cheapest first.
 
     Args:
         outputs: of the examples.
-        inputs: the cells of each example in one text; constants that stand there cost more.
         groups: atoms by their texts in the examples.
-        num_rows: rows looked at.
+        constants: what constants cost.
     """
     edges = _edges(outputs, list(groups))
     end = tuple(map(len, outputs))
-    paths: dict[Node, list[Path]] = {end: [Path(0.0, (), ("",) * num_rows)]}
+    paths: dict[Node, list[Path]] = {end: [Path(0.0, (), ("",) * constants.num_rows)]}
     for node in sorted(edges, key=sum, reverse=True):
         streams = []
         for texts, is_constant in edges[node]:
             to = tuple(p + len(text) for p, text in zip(node, texts, strict=True))
             if to not in paths:
                 continue
-            atoms = (
-                [_constant(texts[0], inputs, groups, num_rows)] if is_constant else groups[texts]
-            )
-            for part in atoms:
+            for part in [constants[texts[0]]] if is_constant else groups[texts]:
                 streams.append(_stream(len(streams), part, paths[to]))
         if streams:
             paths[node] = _merge(streams)
@@ -68,9 +64,10 @@ def _edges(
     outputs: Sequence[str], written: list[tuple[str, ...]]
 ) -> dict[Node, list[tuple[tuple[str, ...], bool]]]:
     """Node -> the texts that can be written next, and whether as a constant."""
-    by_first: dict[str, list[tuple[str, ...]]] = {}
+    by_first: dict[str, list[tuple[str, ...]]] = {}  # by what they write in the first output
     for texts in written:
-        by_first.setdefault(texts[0][:1], []).append(texts)
+        by_first.setdefault(texts[0], []).append(texts)
+    lengths = sorted({len(text) for text in by_first})
     edges: dict[Node, list[tuple[tuple[str, ...], bool]]] = {}
     waiting = [(0,) * len(outputs)]
     while waiting and len(edges) < MAX_NODES:
@@ -78,9 +75,11 @@ def _edges(
         if node in edges:
             continue
         found = []
-        for texts in by_first.get(outputs[0][node[0] : node[0] + 1], []):
-            if all(y.startswith(t, p) for y, t, p in zip(outputs, texts, node, strict=True)):
-                found.append((texts, False))
+        rest = outputs[0][node[0] :]
+        for length in lengths[: bisect(lengths, len(rest))]:
+            for texts in by_first.get(rest[:length], []):
+                if all(y.startswith(t, p) for y, t, p in zip(outputs, texts, node, strict=True)):
+                    found.append((texts, False))
         common = _common([y[p:] for y, p in zip(outputs, node, strict=True)])
         found += [((common[:n],) * len(outputs), True) for n in range(1, len(common) + 1)]
         edges[node] = found
@@ -96,17 +95,33 @@ def _common(texts: list[str]) -> str:
     return first[: min(len(first), len(last)) if number is None else number]
 
 
-def _constant(
-    text: str, inputs: Sequence[str], groups: Mapping[tuple[str, ...], list[Atom]], num_rows: int
-) -> Atom:
-    """A constant; letters and digits that could have been copied, or computed, cost more."""
-    runs = compiled("alnum").findall(text)
-    written = sum((run,) * len(inputs) in groups for run in runs)
-    letters = [char for char in text if char.isalnum()]
-    copied = bool(letters) and all(char in x for char in letters for x in inputs)
-    repeated = len(letters) * (1 - 1 / len(inputs))  # letters that more examples bear out
-    more = {"constant_copied": float(copied), "constant_written": float(written)}
-    return atom(Constant(text), (text,) * num_rows, {**more, "constant_repeated": repeated})
+class Constants(dict[str, Atom]):
+    """The constants of a graph, made when they are asked for.
+
+    Args:
+        inputs: the cells of each example in one text.
+        groups: atoms by their texts in the examples.
+        num_rows: rows looked at.
+    """
+
+    def __init__(
+        self, inputs: Sequence[str], groups: Mapping[tuple[str, ...], list[Atom]], num_rows: int
+    ):
+        super().__init__()
+        self.inputs, self.groups, self.num_rows = inputs, groups, num_rows
+
+    def __missing__(self, text: str) -> Atom:
+        """A constant; letters and digits that could have been copied, or computed, cost more."""
+        number = len(self.inputs)
+        written = sum((run,) * number in self.groups for run in compiled("alnum").findall(text))
+        letters = [char for char in text if char.isalnum()]
+        copied = bool(letters) and all(char in x for char in letters for x in self.inputs)
+        repeated = len(letters) * (1 - 1 / number)  # letters that more examples bear out
+        more = {"constant_copied": float(copied), "constant_written": float(written)}
+        self[text] = atom(
+            Constant(text), (text,) * self.num_rows, {**more, "constant_repeated": repeated}
+        )
+        return self[text]
 
 
 def _stream(number: int, part: Atom, paths: list[Path]) -> Iterator[Continuation]:

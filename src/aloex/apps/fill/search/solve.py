@@ -1,7 +1,9 @@
 """Programs that fit the examples: joined parts, cases by a condition, or memorised tables."""
 
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from aloex.apps.fill.expressions.base import Expression, Row, added
@@ -11,7 +13,7 @@ from aloex.apps.fill.search.condition_atoms import Test, tests
 from aloex.apps.fill.search.costs import Features, cost_of
 from aloex.apps.fill.search.dates.atoms import date_expressions
 from aloex.apps.fill.search.dates.in_step import dates_in_step
-from aloex.apps.fill.search.graph import best_paths
+from aloex.apps.fill.search.graph import Constants, best_paths
 from aloex.apps.fill.search.labels import features_of_name, label_features
 from aloex.apps.fill.search.numbers.atoms import number_expressions
 from aloex.apps.fill.search.rewrite_atoms import rewrite_atoms
@@ -24,6 +26,9 @@ PER_BRANCH = 6  # programs of each branch that are combined
 PER_SPLIT = 12  # conditions of each split
 MAX_DEPTH = 2  # conditions in a program
 MAX_BRANCHES = 16  # groups of examples that are searched for conditions of one depth
+MAX_WORK = 10_000  # characters of rows and outputs that these searches read
+MAX_READ = 1_000  # characters of rows without an output that each of them reads
+LEAST_ROWS = 4  # without an output that they read at least
 
 
 class Found(NamedTuple):
@@ -50,9 +55,10 @@ def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
     atoms += evaluate(number_expressions(rows, outputs), rows, outputs)
     inputs = ["\0".join(row) for row in rows[: len(outputs)]]
     found: dict[tuple[str | None, ...], Found] = {}
+    constants = Constants(inputs, by_example_texts(atoms, len(outputs)), len(rows))
     for pool in (atoms, *dates_in_step(dates)):
-        groups = by_example_texts(pool, len(outputs))
-        for path in best_paths(outputs, inputs, groups, len(rows)):
+        groups = constants.groups if pool is atoms else by_example_texts(pool, len(outputs))
+        for path in best_paths(outputs, groups, constants):
             program = Join(tuple(part.expression for part in path.parts))
             features = added([*(part.features for part in path.parts), whole_features(program)])
             each = Found(cost_of(features), program, path.texts, features)
@@ -62,11 +68,24 @@ def joined(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
 
 
 def with_cases(rows: Sequence[Row], outputs: Sequence[str]) -> list[Found]:
-    """Programs with one condition; if there are none, with more."""
+    """Programs with one condition; if there are none, with more.
+
+    They are looked for with fewer of the other rows, and then run on all of them.
+    """
+    read = list(accumulate(sum(map(len, row)) for row in rows))
+    few = max(bisect(read, read[len(outputs) - 1] + MAX_READ), len(outputs) + LEAST_ROWS)
+    some, size = rows[:few], read[:few][-1] + sum(map(len, outputs))
+    branches = Branches(max(2, min(MAX_BRANCHES, MAX_WORK // max(size, 1))))
     for depth in range(1, MAX_DEPTH + 1):
-        if found := switched(rows, outputs, depth, Branches(MAX_BRANCHES)):
-            return found
+        if found := switched(some, outputs, depth, branches):
+            return [_on_all_rows(each, rows) for each in found]
+        branches.left = max(branches.left, 2)
     return []
+
+
+def _on_all_rows(found: Found, rows: Sequence[Row]) -> Found:
+    others = (found.program.run(row) for row in rows[len(found.texts) :])
+    return found._replace(texts=(*found.texts, *others))
 
 
 @dataclass

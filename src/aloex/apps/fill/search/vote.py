@@ -16,7 +16,7 @@ from aloex.apps.fill.search.shapes import shape
 from aloex.apps.fill.search.solve import Found
 
 MAX_LOOKED_AT = 60  # rows that the search looks at, examples and others
-MAX_LOOKED_AT_CHARS = 2**17  # of these rows, beside the examples
+MAX_LOOKED_AT_CHARS = 8_000  # of these rows, beside the examples: wide ones take long
 SHARPNESS = 1.2  # costs are a little timid; found by cross-validation on the dev set
 
 
