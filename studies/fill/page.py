@@ -86,7 +86,7 @@ def _speeds(rows: list[Row]) -> str:
 
 
 def not_in_doubt(rows: list[Row]) -> dict[str, str]:
-    """For each set the rows of a confidence that is not in doubt, and how many of them are right."""
+    """For each set the rows that are not in doubt, and how many of them are right."""
     found = {}
     for row in rows:
         points = [point for point in row["points"] if point["confidence"] >= SURE]

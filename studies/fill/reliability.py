@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from aloex.apps.fill.fill.column import fill_column
+from aloex.apps.fill.fill.confidence import SURE
 from aloex.base.errors import InputError
 from studies.fill.tasks import Task
 
-EDGES = (0.0, 0.5, 0.7, 0.9, 0.97, 1.0)
+EDGES = (0.0, 0.5, 0.7, SURE, 0.95, 1.0)
 MIN_ROWS = 5  # of a point that is drawn
 DRAWS = 1000
 SEED = 0
@@ -70,7 +71,7 @@ def draw(rows: Sequence[dict[str, Any]], names: dict[str, str], path: Path) -> N
 
     figure, axes = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
     axes.plot([0, 1], [0, 1], color="0.7", lw=1, label="as it should be")
-    axes.axvspan(0.9, 1.0, color="0.93", zorder=0)
+    axes.axvspan(SURE, 1.0, color="0.93", zorder=0)
     for number, (row, marker) in enumerate(zip(rows, "osD^", strict=False)):
         points = [point for point in row["points"] if point["rows"] >= MIN_ROWS]
         x = [point["confidence"] + 0.008 * (number - 1) for point in points]  # side by side
@@ -81,7 +82,9 @@ def draw(rows: Sequence[dict[str, Any]], names: dict[str, str], path: Path) -> N
         axes.errorbar(x, y, (below, above), fmt=marker, ms=6, lw=1.2, capsize=2, label=label)
     axes.set(xlim=(0, 1.02), ylim=(0, 1.02), xlabel="confidence of a row")
     axes.set_ylabel("share of these rows that is right")
-    axes.set_title("Rows filled from two examples; not in doubt from 0.9 on (grey)", fontsize=10)
+    axes.set_title(
+        f"Rows filled from two examples; not in doubt from {SURE} on (grey)", fontsize=10
+    )
     axes.legend(loc="lower right", fontsize=9)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130, metadata={"Software": None})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from aloex.apps.fill.fill.confidence import SURE
 from aloex.apps.fill.search.costs import COSTS
 from aloex.base.errors import InputError
 from studies.fill import page, rate, reliability, tasks
@@ -58,11 +59,11 @@ def test_sets_are_disjoint_and_the_split_is_by_name():
 
 
 def test_reliability_by_hand():
-    sure, unsure = [(1.0, True), (0.9, True)], [(0.9, False), (0.2, True)]
+    sure, unsure = [(1.0, True), (SURE, True)], [(SURE, False), (0.2, True)]
     points = reliability.reliability([sure, unsure])
     assert [(p["rows"], p["confidence"], p["right"]) for p in points] == [
         (1, 0.2, 1.0),
-        (2, 0.9, 0.5),  # the edge 0.9 belongs to the upper bin
+        (2, SURE, 0.5),  # an edge belongs to the upper bin
         (1, 1.0, 1.0),
     ]
     assert points[1]["low"] == 0 and points[1]["high"] == 1  # drawn are both tasks, or one of them

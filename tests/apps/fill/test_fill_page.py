@@ -108,7 +108,7 @@ def test_the_tables_are_true(example: Example):
 
 def test_the_limits_are_read():
     assert {each.limit for each in LIMITS} == {CONSTANT, COPIED, TOO_FEW, DOUBTFUL}
-    assert len(LIMITS) == 9
+    assert len(LIMITS) == 12
     text = CONFIDENCE.read_text()
     assert f"a confidence below {SURE:.2f}" in text and f"{UNLIKE:.2f} of the votes" in text
 

@@ -149,8 +149,8 @@ def test_a_constant_is_never_sure():
     assert not filled.sure and filled.confidence[2] < SURE and filled.ask_next == 2
 
 
-def test_sure_begins_at_nine_tenths():
-    assert not Answer("a", 0.9, {}).in_doubt and Answer("a", 0.899, {}).in_doubt
+def test_where_sure_begins():
+    assert not Answer("a", 0.85, {}).in_doubt and Answer("a", 0.849, {}).in_doubt
     assert Answer(None, 1.0, {}).in_doubt
 
 

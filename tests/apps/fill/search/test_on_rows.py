@@ -10,7 +10,7 @@ from aloex.apps.fill.expressions.programs import Join
 from aloex.apps.fill.expressions.rewrite import EveryMatch
 from aloex.apps.fill.expressions.slices import Position, Slice
 from aloex.apps.fill.expressions.text import Cell, Digits
-from aloex.apps.fill.search.on_rows import FEW, Examples, features_on_rows, is_missing
+from aloex.apps.fill.search.on_rows import FEW, MANY, Examples, features_on_rows, is_missing
 from aloex.apps.fill.search.vote import shares_of_agreement
 from aloex.apps.fill.search.whole_program import whole_features
 
@@ -49,6 +49,14 @@ def test_few_rows_say_less():
     assert amounts == [0.25, 0.5, 1.0, 1.0] and FEW == 4
 
 
+def test_one_row_of_many_may_be_odd():
+    def fails(num_failed: int, number: int) -> float:
+        texts = [None] * num_failed + ["56"] * (number - num_failed)
+        return features_on_rows([("c-56",)] * number, texts, EXAMPLES)["fails_somewhere"]
+
+    assert (fails(1, MANY - 1), fails(1, MANY), fails(2, MANY)) == (1.0, 0.0, 1.0) and MANY == 6
+
+
 def test_words_that_the_examples_keep():
     keep = Examples.of([("one two",)], ["two one"])
     rows: list[Row] = [("x y 9",)] * FEW
@@ -80,6 +88,11 @@ def test_parts_that_go_together():
     assert of(Cell(0), words)["rewritten_among_parts"] == 1.0
     assert of(words)["rewritten_among_parts"] == 0.0
     assert of(Cell(0), Constant("-"), Cell(0))["part_again"] == 1.0
+    dash, month = Constant("-"), DatePart(0, 1, "mm")
+    year, plain, padded = (DatePart(0, 1, part) for part in ("yyyy", "d", "dd"))
+    assert of(year, dash, month, dash, plain)["date_iso_plain"] == 1.0
+    assert of(year, dash, month, dash, padded)["date_iso_plain"] == 0.0
+    assert of(plain, dash, month, dash, year)["date_iso_plain"] == 0.0
     quarter = DatePart(0, 1, "quarter")
     assert of(Constant("Q"), quarter)["date_quarter_named"] == 1.0
     assert of(Constant("no. "), quarter)["date_quarter_named"] == 0.0

@@ -28,7 +28,7 @@ CONSTANT = 0.5  # two equal outputs do not make a rule
 COPIED = 0.8  # nobody fills a column with another one: some row must be different
 TOO_FEW = 0.8  # examples for such a program
 DOUBTFUL = 0.8  # a row that is not borne out
-UNLIKE = 0.95  # share of the votes that a row unlike all examples needs
+UNLIKE = 0.93  # share of the votes that a row unlike all examples needs
 ENOUGH_FOR_A_CASE = 2
 MAX_UNREAD = 3  # columns not read that may yet matter; of more, most do not
 
@@ -101,12 +101,9 @@ class Limits:
         if self._shapes(row) in self.shapes:
             return limit
         cuts = surroundings(self.program, row)
-        if any(each not in self.surroundings for each in cuts):
-            return min(limit, DOUBTFUL)
-        if shape(text) in self.outputs:
-            return limit
-        borne_out = bool(cuts) and share >= UNLIKE and not self.from_one
-        return limit if borne_out else min(limit, DOUBTFUL)
+        as_before = all(each in self.surroundings for each in cuts)
+        borne_out = shape(text) in self.outputs or (bool(cuts) and not self.from_one)
+        return limit if as_before and borne_out and share >= UNLIKE else min(limit, DOUBTFUL)
 
     def _is_borne_out(self, row: Row, text: str) -> bool:
         """Whether units, numbers beside a threshold and zeros in front are as in the examples."""

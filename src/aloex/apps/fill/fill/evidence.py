@@ -15,7 +15,7 @@ from aloex.apps.fill.expressions.columns_read import columns_read
 from aloex.apps.fill.expressions.conditions import AtLeast, Condition, Larger, Not
 from aloex.apps.fill.expressions.dates.date_part import DatePart
 from aloex.apps.fill.expressions.dates.later import LaterPart
-from aloex.apps.fill.expressions.durations.values import CellDuration, Elapsed
+from aloex.apps.fill.expressions.durations.values import CellDuration, DurationText, Elapsed
 from aloex.apps.fill.expressions.numbers.quantities import CellQuantity
 from aloex.apps.fill.expressions.numbers.values import NumberExpression
 from aloex.apps.fill.expressions.patterns import first_number
@@ -108,14 +108,14 @@ def _is_plain_number(part: Expression) -> bool:
     )
 
 
-_ONE_DIGIT = re.compile(r"(?<!\d)0?[1-9](?!\d)")
+_ONE_DIGIT = re.compile(r"(?<![\d:])0?[1-9](?!\d)")  # minutes always have two
 
 
 def new_padding(program: Expression, row: Row, text: str, outputs: Sequence[str]) -> bool:
     """Whether a date has a number below 10, and no output shows if it gets a zero in front."""
     own = joined(program, row)[1]
     parts = own.parts if isinstance(own, Join) else ()
-    if not any(isinstance(part, DatePart | LaterPart) for part in parts):
+    if not any(isinstance(part, DatePart | DurationText | LaterPart) for part in parts):
         return False
     known = {len(number) for output in outputs for number in _ONE_DIGIT.findall(output)}
     return any(len(number) not in known for number in _ONE_DIGIT.findall(text))

@@ -269,6 +269,7 @@ COSTS: dict[str, float] = {
     "digits_shared": -1.7,
     "cut_shared": -0.6,
     "date_quarter_named": -1.3,
+    "date_iso_plain": 3.0,
     "money_group": -2.67,
     "date_padded_by_name": 1.14,
     "date_week_of_other_year": 1.57,

@@ -14,6 +14,7 @@ from aloex.apps.fill.search.costs import Features
 from aloex.apps.fill.search.shapes import case_of, loose_shape, shape
 
 MISSING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "tbd", "unknown"}
+MANY = 6  # rows, of which one may be odd
 FEW = 4  # rows that say as much as so many are: fewer say less
 BRACKETS = ("()", "[]", "<>", "{}")
 
@@ -66,7 +67,7 @@ def features_on_rows(
     distinct = len(set(texts)) / len(set(rows))
     return {
         "fails": share(failed),
-        "fails_somewhere": float(failed > 0),
+        "fails_somewhere": float(failed > (len(rows) >= MANY)),
         "new_shape": share(strange),
         "new_shape_somewhere": float(strange > 0),
         "new_loose_shape": share(

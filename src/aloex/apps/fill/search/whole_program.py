@@ -76,6 +76,14 @@ def _of_money(parts: Sequence[Expression]) -> Features:
     return {"money_group": float(sum(bool(number.group) for number in found))} if found else {}
 
 
+def _is_year_first(parts: Sequence[Expression]) -> bool:
+    """Whether a date begins with its year and a dash: 2021-03-05, in which numbers have zeros."""
+    return any(
+        isinstance(one, DatePart) and one.part == "yyyy" and other == Constant("-")
+        for one, other in pairwise(parts)
+    )
+
+
 def _of_days(parts: Sequence[Expression]) -> Features:
     """Whether a day of two digits stands by the name of a month, and a week by its own year."""
     kinds = {part.part for part in parts if isinstance(part, DatePart)}
@@ -87,6 +95,7 @@ def _of_days(parts: Sequence[Expression]) -> Features:
     kinds |= {part.part.part for part in parts if isinstance(part, LaterPart)}
     return {
         "date_quarter_named": float(sum(named)),
+        "date_iso_plain": float(_is_year_first(parts) and bool(kinds & {"d", "m"})),
         "date_padded_by_name": float("dd" in kinds and bool(kinds & NAMES_OF_MONTHS)),
         "date_week_of_other_year": float(bool(kinds & {"week", "week_2"}) and "yyyy" in kinds),
     }
