@@ -26,8 +26,12 @@ def title(text: str) -> str:
     return "".join(out)
 
 
-SMALL_WORDS = {"a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "nor", "of", "on"}
-SMALL_WORDS |= {"or", "the", "to", "with"}
+# fmt: off
+SMALL_WORDS = {
+    "a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "nor", "of", "on", "or",
+    "the", "to", "with",
+}
+# fmt: on
 
 
 def headline(text: str) -> str:

@@ -19,7 +19,7 @@ from aloex.apps.fill.expressions.base import Constant, Expression, Row, added
 from aloex.apps.fill.expressions.columns_read import columns_read
 from aloex.apps.fill.expressions.programs import Join, Lookup, Switch
 from aloex.apps.fill.expressions.text import Cell
-from aloex.apps.fill.fill.evidence import Thresholds, new_padding, surroundings, units
+from aloex.apps.fill.fill.evidence import Paddings, Thresholds, surroundings, units
 from aloex.apps.fill.search.shapes import shape
 from aloex.apps.fill.search.whole_program import whole_features
 
@@ -84,6 +84,7 @@ class Limits:
         self.surroundings = {each for row in rows for each in surroundings(program, row)}
         self.units = {each for row in rows for each in units(program, row)}
         self.thresholds = Thresholds(program, rows, outputs)
+        self.paddings = Paddings(program, outputs)
         self.kinds = {i: {row[i] for row in rows} for i in self._kinds_not_read(table)}
         self.from_one = len(rows) == 1
 
@@ -107,10 +108,11 @@ class Limits:
 
     def _is_borne_out(self, row: Row, text: str) -> bool:
         """Whether units, numbers beside a threshold and zeros in front are as in the examples."""
+        own = units(self.program, row) if self.units else ()  # without numbers there are none
         return (
-            all(each in self.units for each in units(self.program, row))
+            all(each in self.units for each in own)
             and self.thresholds.are_clear(row)
-            and not new_padding(self.program, row, text, list(self.known.values()))
+            and self.paddings.are_known(text)
         )
 
     def _shapes(self, row: Row) -> tuple[str, ...]:

@@ -76,8 +76,9 @@ def _whole_cells(part: Expression) -> Sequence[int]:
     """The columns of which a part keeps all words."""
     if isinstance(part, JoinColumns):
         return part.columns
-    marks_only = isinstance(part, ReplaceAll) and _is_mark(part.pattern)
-    if isinstance(part, CamelCase | EverySplit) or marks_only:
+    if isinstance(part, ReplaceAll) and not _is_mark(part.pattern):
+        return ()
+    if isinstance(part, CamelCase | EverySplit | ReplaceAll):
         return _whole_cells(part.part)
     return (part.column,) if isinstance(part, Cell) else ()
 
@@ -111,14 +112,25 @@ def _is_plain_number(part: Expression) -> bool:
 _ONE_DIGIT = re.compile(r"(?<![\d:])0?[1-9](?!\d)")  # minutes always have two
 
 
-def new_padding(program: Expression, row: Row, text: str, outputs: Sequence[str]) -> bool:
-    """Whether a date has a number below 10, and no output shows if it gets a zero in front."""
-    own = joined(program, row)[1]
-    parts = own.parts if isinstance(own, Join) else ()
-    if not any(isinstance(part, DatePart | DurationText | LaterPart) for part in parts):
-        return False
-    known = {len(number) for output in outputs for number in _ONE_DIGIT.findall(output)}
-    return any(len(number) not in known for number in _ONE_DIGIT.findall(text))
+class Paddings:
+    """Whether numbers below 10 in dates have a zero in front, as far as the examples show it.
+
+    Args:
+        program: what fills the column.
+        outputs: of the examples.
+    """
+
+    def __init__(self, program: Expression, outputs: Sequence[str]):
+        programs = program.programs if isinstance(program, Switch) else (program,)
+        parts = [part for each in programs if isinstance(each, Join) for part in each.parts]
+        self.has_dates = any(isinstance(p, DatePart | DurationText | LaterPart) for p in parts)
+        self.known = {len(number) for text in outputs for number in _ONE_DIGIT.findall(text)}
+
+    def are_known(self, text: str) -> bool:
+        """Whether a text has such numbers only as the examples have them."""
+        if not self.has_dates:
+            return True
+        return all(len(number) in self.known for number in _ONE_DIGIT.findall(text))
 
 
 class Thresholds:
@@ -131,29 +143,34 @@ class Thresholds:
 
     def __init__(self, program: Expression, rows: Sequence[Row], outputs: Sequence[str]):
         self.conditions = program.conditions if isinstance(program, Switch) else ()
-        self.named = {first_number(output) for output in outputs}
-        self.rows = rows
+        named = {first_number(output) for output in outputs}
+        self.gaps: dict[Condition, tuple[float, float]] = {}
+        for condition in map(_plain, self.conditions):
+            if isinstance(condition, AtLeast) and condition.threshold not in named:
+                known = [n for row in rows if (n := condition.number(row)) is not None]
+                below = max(n for n in known if n < condition.threshold)
+                self.gaps[condition] = below, min(n for n in known if n >= condition.threshold)
 
     def are_clear(self, row: Row) -> bool:
         """Whether each condition that a row meets has something to compare, outside the gap."""
         for condition in self.conditions:
-            if not self._is_clear(condition, row):
+            if not self._is_clear(_plain(condition), row):
                 return False
             if condition.holds(row):
                 break
         return True
 
     def _is_clear(self, condition: Condition, row: Row) -> bool:
-        while isinstance(condition, Not):
-            condition = condition.condition
         if isinstance(condition, Larger):
             return condition.can_compare(row)
         if not isinstance(condition, AtLeast):
             return True
-        number = condition.number(row)
-        if number is None or condition.threshold in self.named:
-            return number is not None
-        known = [n for each in self.rows if (n := condition.number(each)) is not None]
-        return number <= max(n for n in known if n < condition.threshold) or number >= min(
-            n for n in known if n >= condition.threshold
-        )
+        number, gap = condition.number(row), self.gaps.get(condition)
+        return number is not None and (gap is None or not gap[0] < number < gap[1])
+
+
+def _plain(condition: Condition) -> Condition:
+    """A condition without the opposites around it."""
+    while isinstance(condition, Not):
+        condition = condition.condition
+    return condition

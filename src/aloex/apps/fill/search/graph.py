@@ -34,7 +34,7 @@ Continuation = tuple[float, int, int, Atom, Path]
 
 def best_paths(
     outputs: Sequence[str],
-    groups: dict[tuple[str, ...], list[Atom]],
+    groups: Mapping[tuple[str, ...], list[Atom]],
     constants: "Constants",
 ) -> list[Path]:
     """The best programs, each with another behaviour; the cheapest first.

@@ -16,8 +16,8 @@ from aloex.apps.fill.search.dates.in_step import dates_in_step
 from aloex.apps.fill.search.graph import Constants, best_paths
 from aloex.apps.fill.search.labels import features_of_name, label_features
 from aloex.apps.fill.search.numbers.atoms import number_expressions
-from aloex.apps.fill.search.rewrite_atoms import rewrite_atoms
-from aloex.apps.fill.search.text_atoms import text_atoms
+from aloex.apps.fill.search.texts.atoms import text_atoms
+from aloex.apps.fill.search.texts.rewritten import rewrite_atoms
 from aloex.apps.fill.search.whole_program import whole_features
 
 DEAR = 16.0  # a joined program of this cost is compared with cases by a condition

@@ -25,9 +25,9 @@ from aloex.apps.fill.expressions.several_cells import (
 )
 from aloex.apps.fill.expressions.slices import Position, Slice
 from aloex.apps.fill.expressions.text import Cell, Match, Split
-from aloex.apps.fill.search.affix_atoms import affixes
 from aloex.apps.fill.search.atoms import Atom, evaluate
-from aloex.apps.fill.search.counting_atoms import chunks, counts, fixed_lengths, repeats
+from aloex.apps.fill.search.texts.affixes import affixes
+from aloex.apps.fill.search.texts.counting import chunks, counts, fixed_lengths, repeats
 
 REPLACED = ("space", "number", "word", "nonalnum", "mark", "alnum", "upper", "lower", "camel")
 MASKED = ("alnum", "number", "word")

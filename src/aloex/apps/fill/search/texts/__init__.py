@@ -1,0 +1,1 @@
+"""Atoms of texts: parts of cells, and cells rewritten."""
