@@ -21,7 +21,7 @@ from aloex.cli.fill.options import (
     tell_new_folder,
     warn_of_formula,
 )
-from aloex.cli.fill.screen import lines_in_words, make_printable, show, shown
+from aloex.cli.fill.screen import lines_in_words, make_printable, row_shown, show, shown
 
 if TYPE_CHECKING:
     from aloex.apps.fill.tables import Source
@@ -205,7 +205,7 @@ def _report(job: "Job", path: str | None, table: str, source: str | None, marked
 def _next_step(job: "Job", path: str | None, table: str, source: str | None, marked: bool) -> str:
     """Which row to answer, and how; a table that is `marked` can be filled again."""
     row = job.filled.ask_next or 0
-    cells = " | ".join(shown(cell) for cell in job.cells_read(row))
+    cells = row_shown(job.cells_read(row))
     name, line = shown(job.table.names[job.target]), job.table.lines[row]
     if path in (None, "-") or (path != table and not marked):  # the table has its examples only
         where = "the table" if table == "-" else table

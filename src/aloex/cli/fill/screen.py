@@ -98,13 +98,18 @@ def _unread(job: "Job") -> str:
 def _line(job: "Job", i: int) -> str:
     """A row in doubt, with its other answers."""
     answer = job.filled.answers[i]
-    cells = " | ".join(shown(cell) for cell in job.cells_read(i))
+    cells = row_shown(job.cells_read(i))
     own = {} if answer.text is None else {answer.text: answer.confidence}
     others = {text: share for text, share in answer.others.items() if share >= MIN_SHARE}
     likeliest = list({**own, **others}.items())[: MAX_OTHERS + 1]
     texts = [f"{shown(text) or 'nothing'} ({int(100 * share)}%)" for text, share in likeliest]
     answers = ["no answer", *texts] if answer.text is None else texts
     return f"  line {job.table.lines[i]}: {cells} -> {', or '.join(answers)}"
+
+
+def row_shown(cells: Sequence[str]) -> str:
+    """The cells of a row in one line."""
+    return " | ".join(shown(cell) if cell.strip() else "(empty)" for cell in cells)
 
 
 def lines_in_words(lines: Sequence[int]) -> str:
