@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aloex.apps.fill.expressions.dates import layouts
 from aloex.apps.fill.expressions.dates.changes import (
     CHANGES,
     GRIDS,
@@ -357,3 +358,12 @@ def test_features_and_source():
     assert plain.source != DatePart(0, 1, "d", "MDY").source
     assert plain.source != DatePart(0, 1, "d", "DMY", "floor", 1, "week").source
     assert plain.to_json()["op"] == "DatePart"
+
+
+def test_the_short_way_reads_what_the_long_one_reads():
+    days = ["2021-03-05", "2020-02-29", "2021-02-29", "2021-13-01", "0999-01-01", "2021-00-10"]
+    times = ["", " 14:05:09", " 24:00:00", " 09:60:00", " 00:00:00"]
+    for text in (day + time for day in days for time in times):
+        for order in ("DMY", "MDY", "YMD", "ANY"):
+            long = tuple(layouts._moment(found, order) for found in layouts._find(text))
+            assert layouts.find_moments(text, order) == long, text

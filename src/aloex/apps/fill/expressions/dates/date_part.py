@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.expressions.dates.bare_numbers import BARE_NUMBERS, read_bare_number
@@ -76,7 +77,7 @@ class DatePart(Expression):
     def run(self, row: Row) -> str | None:
         if self.column >= len(row):
             return None
-        moment = self.moment(row)
+        moment = read_any(row[self.column], self.number, self.order)
         if moment is not None and self.change != "none":
             moment = change_moment(moment, self.change, self.step, self.unit)
         return None if moment is None else write_part(moment, self.part, self.language, self.case)
@@ -147,6 +148,7 @@ def read_moment(text: str, number: int, order: str) -> Moment | None:
     return moments[number - 1] if number <= len(moments) else None
 
 
+@lru_cache(maxsize=16)  # the parts of a date are read one after the other
 def read_any(text: str, number: int, order: str) -> Moment | None:
     """The date or time of a text in any order, also of a number alone."""
     if order in BARE_NUMBERS:

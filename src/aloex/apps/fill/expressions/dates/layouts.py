@@ -49,8 +49,16 @@ def find_moments(text: str, order: str) -> tuple[Moment | None, ...]:
     return _moments(text if len(text) <= MAX_CHARS else text[:MAX_CHARS], order)
 
 
+_ISO = re.compile(r"([12]\d{3})-(\d\d)-(\d\d)(?: ([01]\d|2[0-3]):([0-5]\d):([0-5]\d))?", re.ASCII)
+
+
 @lru_cache(maxsize=4096)
 def _moments(text: str, order: str) -> tuple[Moment | None, ...]:
+    known = _ISO.fullmatch(text)
+    if known is not None:  # the usual layout of long tables, which has one reading: a short way
+        year, month, day, hour, minute, second = map(_int, known.groups())
+        if _exists(year, month, day):
+            return (Moment(year, month, day, None, hour, minute, second),)
     return tuple([_moment(found, order) for found in _find(text)])
 
 
