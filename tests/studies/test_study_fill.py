@@ -140,9 +140,10 @@ def test_the_claims_of_the_page_hold():
     }
     assert rows["heldout", 2]["sure_and_right"] < 0.97 * rows["heldout", 2]["sure"]
     shares = page.not_in_doubt(read(ROOT / "results/fill/reliability.json"))
-    assert set(shares) == {"test", "heldout", "bustle"}
+    assert set(shares) == {"later", "test", "heldout", "bustle"}
 
 
 def test_rows_not_in_doubt_by_hand():
-    points = reliability.reliability([[(1.0, True), (0.9, False), (0.89, True)], [(0.96, True)]])
+    doubtful = (SURE - 0.01, True)
+    points = reliability.reliability([[(1.0, True), (SURE, False), doubtful], [(0.96, True)]])
     assert page.not_in_doubt([{"set": "test", "points": points}]) == {"test": "2 of 3 (67%)"}

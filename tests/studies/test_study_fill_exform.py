@@ -158,9 +158,10 @@ def test_the_rows_add_up():
 
 def test_the_section_says_what_the_rows_say():
     text = " ".join(SECTION.split())
-    held, bustle = BY["heldout", 2], BY["bustle", 2]
+    later, held, bustle = BY["later", 2], BY["heldout", 2], BY["bustle", 2]
     for said in (
-        f"Aloex solves {held['ours']} of {held['tasks']} held-out tasks and exform "
+        f"Aloex solves {later['ours']} of {later['tasks']} tasks of `later` and exform "
+        f"{later['theirs']}; of {held['tasks']} held-out tasks {held['ours']} and "
         f"{held['theirs']}; on bustle it is {bustle['ours']} and {bustle['theirs']} of "
         f"{bustle['tasks']}.",
         f"would have {held['theirs_any_way']} and {bustle['theirs_any_way']}.",
@@ -169,7 +170,8 @@ def test_the_section_says_what_the_rows_say():
     ):
         assert said in text, said
     assert sum(row["theirs_cut"] for row in ROWS) == 0
-    assert bustle["ratio"] < min(held["ratio"], BY["dev", 2]["ratio"])  # as the page says
+    others = (later, held, BY["test", 2], BY["dev", 2])
+    assert bustle["ratio"] < min(row["ratio"] for row in others)  # as the page says
     assert exform.MAX_SECONDS == 20 and exform.MAX_BYTES == 4 * 2**30
     for row, p in zip(ROWS, holm([row["p"] for row in ROWS]), strict=True):
         counts = [row[k] for k in ("tasks", "ours", "theirs", "both", "only_ours", "only_theirs")]
