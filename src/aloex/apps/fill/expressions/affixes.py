@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.base import Expression, Row, num_letters
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,11 @@ class WithoutAffix(Expression):
         return text.removesuffix(self.text) if self.at_end else text.removeprefix(self.text)
 
     def features(self) -> dict[str, float]:
-        return {**self.part.features(), "affix": 1.0, "affix_letters": letters(self.text)}
+        return {
+            **self.part.features(),
+            "affix": 1.0,
+            "affix_letters": float(num_letters(self.text)),
+        }
 
     def explain(self, columns: Sequence[str]) -> str:
         where = "end" if self.at_end else "start"
@@ -48,15 +52,10 @@ class WithAffix(Expression):
         return {
             **self.part.features(),
             "affix": 1.0,
-            "affix_letters": letters(self.text),
+            "affix_letters": float(num_letters(self.text)),
             "affix_added": 1.0,
         }
 
     def explain(self, columns: Sequence[str]) -> str:
         where = "end" if self.at_end else "start"
         return f'{self.part.explain(columns)} with "{self.text}" at the {where}, added if need be'
-
-
-def letters(text: str) -> float:
-    """The number of letters and digits."""
-    return float(sum(char.isalnum() for char in text))

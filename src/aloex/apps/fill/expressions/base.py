@@ -49,6 +49,11 @@ def added(features: Iterable[dict[str, float]]) -> dict[str, float]:
     return found
 
 
+def num_letters(text: str) -> int:
+    """How many letters and digits a text has."""
+    return sum(char.isalnum() for char in text)
+
+
 def _to_json(value: Any) -> Any:
     if hasattr(value, "to_json"):
         return value.to_json()
@@ -67,7 +72,7 @@ class Constant(Expression):
         return self.text
 
     def features(self) -> dict[str, float]:
-        letters = sum(char.isalnum() for char in self.text)
+        letters = num_letters(self.text)
         return {
             "constant": 1.0,
             "constant_letters": float(letters),

@@ -208,6 +208,13 @@ def only_number(text: str) -> float | None:
     return first_number(text) if len(spans("decimal", text)) == 1 else None
 
 
+def without_not(condition: Condition) -> Condition:
+    """A condition without the opposites around it."""
+    while isinstance(condition, Not):
+        condition = condition.condition
+    return condition
+
+
 @dataclass(frozen=True)
 class Not(Condition):
     """The opposite of another condition."""

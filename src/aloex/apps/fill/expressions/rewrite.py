@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.base import Expression, Row, num_letters
 from aloex.apps.fill.expressions.cases import CASES, in_case, title
 from aloex.apps.fill.expressions.patterns import compiled, in_words
 
@@ -26,9 +26,9 @@ class ReplaceAll(Expression):
         return compiled(self.pattern).sub(lambda _: self.text, old)
 
     def features(self) -> dict[str, float]:
-        letters = sum(char.isalnum() for char in self.text)
+        letters = num_letters(self.text)
         literal = self.pattern.startswith("=")
-        replaced = sum(char.isalnum() for char in self.pattern) if literal else 0
+        replaced = num_letters(self.pattern) if literal else 0
         return {
             **self.part.features(),
             "replace": 1.0,
@@ -167,7 +167,7 @@ class EveryMatch(Expression):
         return bool(self.form) and all(plain.run(row) == self.run(row) for row in rows)
 
     def features(self) -> dict[str, float]:
-        letters = sum(char.isalnum() for char in self.separator + self.after)
+        letters = num_letters(self.separator + self.after)
         found = {**self.part.features(), "every": 1.0, "constant_letters": float(letters)}
         found |= {f"every_{self.keep}": 1.0, "order": float(bool(self.order))}
         found[f"every_{self.pattern}"] = 1.0
@@ -234,7 +234,7 @@ class EverySplit(Expression):
         return all(self.cut not in (self.part.run(row) or "") for row in rows)
 
     def features(self) -> dict[str, float]:
-        letters = sum(char.isalnum() for char in self.separator)
+        letters = num_letters(self.separator)
         return {
             **self.part.features(),
             "every": 1.0,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from aloex.apps.fill.expressions.base import Expression, Row
+from aloex.apps.fill.expressions.base import Expression, Row, num_letters
 from aloex.apps.fill.expressions.counting import small_number
 from aloex.apps.fill.expressions.patterns import first_number
 from aloex.apps.fill.expressions.rewrite import ORDERS
@@ -21,7 +21,7 @@ class ReplaceByColumn(Expression):
         return row[self.column].replace(self.text, row[self.other])
 
     def features(self) -> dict[str, float]:
-        letters = sum(char.isalnum() for char in self.text)
+        letters = num_letters(self.text)
         return {"cell": 1.0, "replace": 1.0, "two_columns": 1.0, "constant_letters": letters / 2}
 
     def explain(self, columns: Sequence[str]) -> str:
@@ -46,7 +46,7 @@ class JoinColumns(Expression):
         return self.order != "first" and all(number < 2 for number in filled)
 
     def features(self) -> dict[str, float]:
-        letters = sum(char.isalnum() for char in self.separator)
+        letters = num_letters(self.separator)
         return {"join": 1.0, "order": float(bool(self.order)), "constant_letters": float(letters)}
 
     def explain(self, columns: Sequence[str]) -> str:

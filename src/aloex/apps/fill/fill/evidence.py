@@ -12,7 +12,7 @@ from aloex.apps.fill.expressions.base import Expression, Row
 from aloex.apps.fill.expressions.between import Between
 from aloex.apps.fill.expressions.cases import Case
 from aloex.apps.fill.expressions.columns_read import columns_read
-from aloex.apps.fill.expressions.conditions import AtLeast, Condition, Larger, Not
+from aloex.apps.fill.expressions.conditions import AtLeast, Condition, Larger, without_not
 from aloex.apps.fill.expressions.dates.date_part import DatePart
 from aloex.apps.fill.expressions.dates.later import LaterPart
 from aloex.apps.fill.expressions.durations.values import CellDuration, DurationText, Elapsed
@@ -31,7 +31,7 @@ UNIT = re.compile(r"[$€£¥₹%°]|(?<=\d)[^\W\d_]+|(?<=\d )[^\W\d_]+")
 UNITS = "units"
 
 
-def joined(program: Expression, row: Row) -> tuple[int, Expression]:
+def own_program(program: Expression, row: Row) -> tuple[int, Expression]:
     """The program that a row gets, and the number of its case."""
     if not isinstance(program, Switch):
         return 0, program
@@ -44,7 +44,7 @@ def surroundings(program: Expression, row: Row) -> list[Key]:
 
     Of the part itself only marks count: a comma at its end, but not a letter.
     """
-    case, own = joined(program, row)
+    case, own = own_program(program, row)
     found: list[Key] = []
     for i, (text, start, end) in _copied(own, row):
         before, after = text[start - 1 : start] if start else "", text[end : end + 1]
@@ -89,7 +89,7 @@ def _is_mark(pattern: str) -> bool:
 
 def units(program: Expression, row: Row) -> list[Key]:
     """The units of the numbers that a program reads from a row; "" where there is none."""
-    case, own = joined(program, row)
+    case, own = own_program(program, row)
     found: list[Key] = []
     for part in own.parts if isinstance(own, Join) else ():
         if _is_plain_number(part):
@@ -145,7 +145,7 @@ class Thresholds:
         self.conditions = program.conditions if isinstance(program, Switch) else ()
         named = {first_number(output) for output in outputs}
         self.gaps: dict[Condition, tuple[float, float]] = {}
-        for condition in map(_plain, self.conditions):
+        for condition in map(without_not, self.conditions):
             if isinstance(condition, AtLeast) and condition.threshold not in named:
                 known = [n for row in rows if (n := condition.number(row)) is not None]
                 below = max(n for n in known if n < condition.threshold)
@@ -154,7 +154,7 @@ class Thresholds:
     def are_clear(self, row: Row) -> bool:
         """Whether each condition that a row meets has something to compare, outside the gap."""
         for condition in self.conditions:
-            if not self._is_clear(_plain(condition), row):
+            if not self._is_clear(without_not(condition), row):
                 return False
             if condition.holds(row):
                 break
@@ -167,10 +167,3 @@ class Thresholds:
             return True
         number, gap = condition.number(row), self.gaps.get(condition)
         return number is not None and (gap is None or not gap[0] < number < gap[1])
-
-
-def _plain(condition: Condition) -> Condition:
-    """A condition without the opposites around it."""
-    while isinstance(condition, Not):
-        condition = condition.condition
-    return condition

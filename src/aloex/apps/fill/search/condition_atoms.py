@@ -17,6 +17,7 @@ from aloex.apps.fill.expressions.conditions import (
     Larger,
     Not,
     Same,
+    without_not,
 )
 from aloex.apps.fill.expressions.patterns import compiled, first_number, spans
 from aloex.apps.fill.search.costs import Features, cost_of
@@ -60,9 +61,8 @@ def tests(rows: Sequence[Row], outputs: Sequence[str]) -> list[Test]:
 
 def _asks_for_a_digit(condition: Condition) -> bool:
     """Whether a condition looks at digits as at letters: "contains 4" rather than "above 40"."""
-    while isinstance(condition, Not):
-        condition = condition.condition
-    return isinstance(condition, Contains) and condition.text.isdigit() and len(condition.text) < 3
+    plain = without_not(condition)
+    return isinstance(plain, Contains) and plain.text.isdigit() and len(plain.text) < 3
 
 
 def _rarity(holds: Sequence[bool]) -> float:

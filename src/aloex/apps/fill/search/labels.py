@@ -6,7 +6,7 @@ heart. What a case writes as a whole is likely a word of the person's own.
 
 from collections.abc import Sequence
 
-from aloex.apps.fill.expressions.base import Constant, Expression, Row
+from aloex.apps.fill.expressions.base import Constant, Expression, Row, num_letters
 from aloex.apps.fill.expressions.conditions import Condition, Contains, Equals
 from aloex.apps.fill.expressions.patterns import compiled
 from aloex.apps.fill.expressions.programs import Join
@@ -22,7 +22,7 @@ def label_features(program: Expression, rows: Sequence[Row]) -> Features | None:
         return None
     return {
         "label": 1.0,
-        "label_letters": float(sum(char.isalnum() for char in text)),
+        "label_letters": float(num_letters(text)),
         "label_words": float(max(len(text.split()) - 1, 0)),
         "label_copied": float(any(_shares_a_word(text, row) for row in rows)),
         "label_again": 1.0 - 1.0 / len(rows),

@@ -87,8 +87,7 @@ def features_on_rows(
         ),
         "as_before": share(sum(text in examples.outputs for _, text in written)),
         "copied_more": max(0.0, _share_copied(written) - examples.copied),
-        "used_less": sum(max(0.0, examples.least_used - _used(*each)) for each in written)
-        / max(len(rows), FEW),
+        "used_less": share(sum(max(0.0, examples.least_used - _used(*each)) for each in written)),
         "untidy": share(sum(_is_untidy(text) for _, text in written)),
     }
 

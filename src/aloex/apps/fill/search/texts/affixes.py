@@ -12,10 +12,9 @@ def affixes(base: Expression, pairs: Sequence[tuple[str, str]]) -> Iterator[Expr
     """Expressions that turn each text of the pairs into the other one."""
     found = dict.fromkeys(each for x, y in pairs for each in _taken_off(x, y))
     for text, at_end in found:
-        change = WithoutAffix(base, text, at_end)
         strip = str.removesuffix if at_end else str.removeprefix
         if all(strip(x, text) == y for x, y in pairs):
-            yield change
+            yield WithoutAffix(base, text, at_end)
     if all(x != y for x, y in pairs):
         return  # a text that is added everywhere is a constant
     found = dict.fromkeys(each for x, y in pairs for each in _taken_off(y, x))
