@@ -28,7 +28,7 @@ demo-fuzz:
 	$(BIN)/aloex fuzz build libpng
 	[ -f demo/png.safetensors ] || { rm -rf demo/png.run; $(BIN)/aloex fuzz learn \
 	  build/targets/libpng/seeds --steps 800 --out demo/png.safetensors; }
-	$(BIN)/aloex fuzz run libpng --mutator adaptive --model demo/png.safetensors \
+	$(BIN)/aloex fuzz run libpng --model demo/png.safetensors \
 	  --inputs 30000 --out demo/fuzz
 
 test: lint system

@@ -22,7 +22,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 INLINE = re.compile(r"`((?:aloex|python -m studies\.\w+) [^`]+)`")
 SECTION = re.compile(r"^## (.*?)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
-SHELL, OTHER = {"", "console", "bash", "sh"}, {"python", "c", "text"}
+SHELL, OTHER = {"", "console", "bash", "sh"}, {"python", "c", "text", "yaml"}
 
 NOT_RUN = {  # by the first word, with the reason
     "pip": "test_wheel.py installs the wheel into an empty environment",
@@ -35,12 +35,14 @@ NOT_RUN = {  # by the first word, with the reason
     "printf": "of the shell",
     "sed": "of the shell",
     "cp": "of the shell",
+    "echo": "of the shell",
     "grep": "of the shell",
     "head": "of the shell",
     "python": "a line of Python: the test of the page runs it",
 }
 HERE, CLI = "tests/test_commands_of_the_docs.py", "tests/cli"
 OWN_TARGET = "tests/apps/fuzz/test_fuzz_own_target_page.py::test_the_page_runs"
+SECONDS = "tests/studies/test_fuzz_seconds.py"
 STUDIES, SYNTH = "tests/studies/test_commands.py", "tests/studies/test_synth_commands.py"
 FILL = "tests/studies/test_study_fill.py"
 ENERGY = "tests/studies/test_fill_energy.py"
@@ -56,7 +58,7 @@ RUN_BY = {  # the test that runs a command
     "aloex fill": f"{HERE}::test_readme_fills_a_column",
     "aloex fuzz build": f"{HERE}::test_readme_fuzzes_a_library",
     "aloex fuzz run": f"{HERE}::test_readme_fuzzes_a_library",
-    "aloex fuzz learn": f"{HERE}::test_readme_fuzzes_a_library",
+    "aloex fuzz learn": "tests/apps/fuzz/model/test_learned.py::test_from_the_command_line",
     "aloex fuzz replay": OWN_TARGET,
     "aloex fuzz coverage": OWN_TARGET,
     "aloex programs train q0": f"{CLI}/test_programs_cli.py::test_networks_are_trained",
@@ -67,11 +69,22 @@ RUN_BY = {  # the test that runs a command
     "python -m studies.synthetic table": f"{STUDIES}::test_synthetic_table_figures_and_page",
     "python -m studies.synthetic figures": f"{STUDIES}::test_synthetic_table_figures_and_page",
     "python -m studies.synthetic page": f"{STUDIES}::test_synthetic_table_figures_and_page",
+    "python -m studies.synthetic jobs": (
+        "tests/studies/test_synthetic_jobs.py::test_the_commands_train_stop_and_go_on"
+    ),
     "python -m studies.synthetic tune": f"{STUDIES}::test_synthetic_tune",
     "python -m studies.synthetic ablation": f"{STUDIES}::test_synthetic_ablation",
     "python -m studies.synthetic variance": f"{STUDIES}::test_synthetic_variance",
     "python -m studies.fuzz run": f"{STUDIES}::test_fuzz_run_and_page",
     "python -m studies.fuzz page": f"{STUDIES}::test_fuzz_run_and_page",
+    "python -m studies.fuzz carry": f"{SECONDS}::test_what_is_carried_runs_elsewhere",
+    "python -m studies.fuzz seconds": f"{SECONDS}::test_what_is_carried_runs_elsewhere",
+    "python -m studies.fuzz speed": "tests/studies/test_fuzz_speed.py::test_rows_of_a_target",
+    "python -m studies.fuzz table": f"{SECONDS}::test_what_is_carried_runs_elsewhere",
+    "python -m studies.fuzz seconds-page": (
+        "tests/studies/test_fuzz_seconds_page.py"
+        "::test_the_page_and_its_figure_are_written_from_the_committed_rows"
+    ),
     "python -m studies.synth table": f"{SYNTH}::test_networks_are_rated",
     "python -m studies.synth eval": f"{SYNTH}::test_networks_are_rated",
     "python -m studies.synth page": (
@@ -93,10 +106,9 @@ RUN_BY = {  # the test that runs a command
 SMALLER = {  # what to add, so that a command ends within seconds
     "aloex learn": "--steps 4 --batch-size 8",
     "aloex synthetic train": "--steps 4",
-    "aloex fuzz learn": "--steps 2",
 }
 PIPE = re.compile(r" (?:>|\|\|?) ")  # what follows is of the shell
-FEWER_INPUTS = re.compile(r"--inputs \d+")
+FEWER_INPUTS = re.compile(r"--(inputs|seconds) \d+")
 
 
 def blocks_of(text: str) -> list[str]:
@@ -252,5 +264,5 @@ def test_readme_fills_a_column(small, monkeypatch, capfd):
 def test_readme_fuzzes_a_library(libpng, small, monkeypatch, capsys):  # noqa: F811
     (small / "build" / "targets").mkdir(parents=True)
     (small / "build" / "targets" / "libpng").symlink_to(ROOT / "build/targets/libpng")
-    assert run_section("Fuzz a C library", monkeypatch, capsys) == 4
-    assert Path("with_model/report.html").exists()
+    assert run_section("Fuzz a C library", monkeypatch, capsys) == 2
+    assert Path("runs/libpng/report.html").exists()

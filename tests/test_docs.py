@@ -10,6 +10,7 @@ from pathlib import Path
 import jax
 import pytest
 
+from aloex.apps.fuzz.campaign import campaign, epochs
 from aloex.apps.programs.networks.programs import codes
 from aloex.base.extras import EXTRAS
 from aloex.runs import checkpoints
@@ -154,6 +155,10 @@ def test_numbers_of_the_architecture_page_are_those_of_the_code():
     assert f"each of {codes.NUM_EXPRS - 1:,} expressions" in text
     assert f"the {codes.NUM_POS} positions" in text
     assert f"files of weights of {checkpoints.MAX_BYTES // 10**6} MB at most" in text
+    assert epochs.SHARE == 16 and "a sixteenth of all before it" in text
+    assert campaign.SECONDS_BETWEEN_STATES == 10 and "saved every ten seconds" in text
+    assert campaign.SANITIZED_SHARE == 0.02 and "one in fifty of the mutants" in text
+    assert f"up to {epochs.MAX_LANES} lanes" in text
 
 
 def test_every_extra_that_is_named_can_be_installed():

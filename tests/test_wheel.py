@@ -65,7 +65,7 @@ def test_the_wheel_has_what_users_run_and_nothing_of_the_studies(wheel):
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert sources <= set(names)
-    for needed in ("py.typed", "native/worker.c", "libpng/target.toml", "energy.safetensors"):
+    for needed in ("py.typed", "worker/worker.c", "libpng/target.toml", "energy.safetensors"):
         assert any(name.endswith(needed) for name in names), needed
     assert not [name for name in names if name.endswith((".xz", ".npy", ".json", ".png"))]
 

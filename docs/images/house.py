@@ -26,8 +26,10 @@ APPS = {
     "fuzz": [
         ["report"],
         ["campaign"],
-        ["mutate", "execute"],
+        ["bugs"],
+        ["execute"],
         ["model", "target"],
+        ["native"],
         ["inputs", "tools"],
     ],
     "fill": [["fill"], ["search", "tables", "export"], ["expressions"]],
@@ -40,6 +42,7 @@ JAX, LIGHT, ROOF, INK = "#dbe7f5", "#e2f0e0", "#f3e6d3", "#222222"
 WIDTH, STOREY, GAP = 760, 34, 6
 SIDE = 200  # of the column on the right
 TOP = 24
+APP_HEIGHT = 30 + 30 * max(map(len, APPS.values()))
 
 
 def box(x: float, y: float, width: float, height: float, fill: str, name: str, says: str) -> str:
@@ -65,8 +68,7 @@ def row(rooms: list[tuple[str, str]], y: float, fill: str, left: float = 20) -> 
 
 def app(name: str, storeys: list[list[str]], x: float, y: float, width: float) -> str:
     """An application: a house of its own, with its rooms."""
-    height = 30 + 5 * 30
-    drawn = box(x, y, width, height, "#ffffff", "", "")
+    drawn = box(x, y, width, APP_HEIGHT, "#ffffff", "", "")
     drawn += f'<text x="{x + 10:g}" y="{y + 19:g}" font-weight="600">apps/{name}</text>\n'
     for i, rooms in enumerate(storeys):
         share = (width - 14) / len(rooms)
@@ -85,7 +87,7 @@ def draw() -> str:
     share = (WIDTH + GAP) / len(APPS)
     for i, (name, storeys) in enumerate(APPS.items()):
         drawn += app(name, storeys, 20 + i * share, y, share - GAP)
-    y += 180 + GAP
+    y += APP_HEIGHT + GAP
     for rooms in CORE:
         drawn += row(rooms, y, JAX)
         y += STOREY + GAP

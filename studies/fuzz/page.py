@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from studies.fuzz import equal
 from studies.fuzz.claims import PValues
 from studies.fuzz.compare import (
     Key,
@@ -26,6 +27,7 @@ from studies.template import fill
 Rows = list[dict[str, Any]]
 
 COLOURS = {
+    "aloex": "#111111",
     "aloe, adaptive": "#7a1f3d",
     "masked, adaptive": "#173a6b",
     "no-model, adaptive": "#8a5aa8",
@@ -44,19 +46,26 @@ COLOURS = {
     "aflpp": "#6b6b6b",
 }
 SWEPT = 10_000
+OURS = equal.OURS, equal.FEEDBACK
 
 
-def render(rows: Rows) -> str:
-    """The page."""
-    counts = sorted({row["inputs"] for row in rows})
+def render(rows: Rows, now: Rows | None = None) -> str:
+    """The page.
+
+    Args:
+        rows: those of before the engine, and those without feedback.
+        now: those of the engine and of other fuzzers, if there are any yet.
+    """
+    now = now or []
+    counts = _counts(rows)
     shown = [n for n in (1000, 10_000, 100_000) if n in counts] or counts[-1:]
     swept = _swept(counts)
     adaptive = [against(with_feedback(rows), n, "aloe", "adaptive") for n in shown]
-    methods, modes = {row["method"] for row in rows}, {row["mode"] for row in rows}
+    methods = {row["method"] for row in rows}
     p = PValues(rows)
     return fill(
         Path(__file__).with_name("page.md.j2"),
-        modes=modes,
+        now="\n\n".join(filter(None, (against(now, n, *OURS) for n in _counts(now)))),
         adaptive="\n\n".join(filter(None, adaptive)),
         no_feedback=against(without_feedback(rows), swept, "aloe", "best"),
         best=against([row for row in rows if row["mode"] == "best"], swept, "aloe", "best"),
@@ -73,8 +82,18 @@ def render(rows: Rows) -> str:
         sweep=_sweep(rows, swept, "edges", ".0f"),
         passing=_sweep(rows, swept, "passing", ".1%"),
         learned=" ".join(name for name in LEARNED if name in methods),
-        commands="\n".join(sorted({row["command"] for row in rows})),
+        commands="\n".join(sorted({row["command"] for row in [*filter(_can_be_made, rows), *now]})),
     )
+
+
+def _counts(rows: Rows) -> list[int]:
+    """The numbers of inputs."""
+    return sorted({row["inputs"] for row in rows})
+
+
+def _can_be_made(row: dict[str, Any]) -> bool:
+    """Whether there still is what made it."""
+    return row["mode"] not in ("adaptive", "feedback")
 
 
 def _swept(counts: list[int]) -> int:
@@ -142,7 +161,7 @@ def figure(rows: Rows) -> Figure:
     picture = Figure(figsize=(4.2 * len(targets), 7.6), layout="constrained")
     axes = picture.subplots(2, len(targets), squeeze=False)
     for (above, below), target in zip(axes.T, targets, strict=True):
-        counts = sorted({row["inputs"] for row in rows if row["target"] == target})
+        counts = _counts([row for row in rows if row["target"] == target])
         found = {n: edges_of(rows, target, n) for n in counts}
         seconds = {n: _seconds(rows, target, n) for n in counts}
         for key in best_edits(found[_swept(counts)], lambda key: _name(*key[:2])).values():

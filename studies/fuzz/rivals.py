@@ -1,4 +1,7 @@
-"""Other fuzzers, as they come: run for a number of inputs, they leave a corpus that we replay."""
+"""Other fuzzers, run for a number of inputs: they leave a corpus that we replay.
+
+They have the target's dictionary if there is one, and AFL++ its log of compares.
+"""
 
 import os
 import re
@@ -12,9 +15,10 @@ from typing import Any
 
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, InputError
+from studies.fuzz.fuzzers import Binaries
 
 SECONDS_PER_RUN = 0.01  # on average, and a minute: after that the fuzzer is taken to be stuck
-MAX_STARTS = 200
+MAX_STARTS = 2000
 AFL_RUNS_OF_A_SEED = 8  # to see whether it behaves the same each time
 
 
@@ -41,6 +45,7 @@ def libfuzzer(target: Target, num_inputs: int, *, seed: int) -> list[bytes]:
                 "-timeout=1",
                 "-handle_segv=0",  # its own handlers may lock up
                 "-handle_abrt=0",
+                *([f"-dict={target.dictionary.absolute()}"] if target.dictionary else []),
             ]
             num_run = _run(command, folder, 60 + SECONDS_PER_RUN * left)
             left -= max(1, num_run - num_kept)  # at least the one that it ended with
@@ -51,7 +56,8 @@ def libfuzzer(target: Target, num_inputs: int, *, seed: int) -> list[bytes]:
 
 def aflpp(target: Target, num_inputs: int, *, seed: int) -> list[bytes]:
     """What AFL++ keeps after about so many inputs besides what it does with the seeds at first."""
-    if target.afl is None or target.seeds is None:
+    found = Binaries.of(target)
+    if found.afl is None or target.seeds is None:
         name = target.library.parent.name
         raise InputError(f"{name} is not built for AFL++; build it: aloex fuzz build {name} --afl")
     num_seeds = len(list(target.seeds.iterdir()))
@@ -63,7 +69,10 @@ def aflpp(target: Target, num_inputs: int, *, seed: int) -> list[bytes]:
         command = [
             *("afl-fuzz", "-i", str(target.seeds.absolute()), "-o", f"{folder}/out"),
             *("-s", str(seed), "-E", str(num_inputs + AFL_RUNS_OF_A_SEED * num_seeds)),
-            *("-t", "1000", "-m", "none", "--", str(target.afl.absolute())),
+            *("-t", "1000", "-m", "none"),
+            *(("-c", str(found.cmplog)) if found.cmplog else ()),
+            *(("-x", str(found.dictionary)) if found.dictionary else ()),
+            *("--", str(found.afl)),
         ]
         said = _say(command, folder, 60 + SECONDS_PER_RUN * num_inputs, settings)
         queue = Path(folder) / "out/default/queue"

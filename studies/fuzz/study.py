@@ -2,12 +2,9 @@
 
 A trial is a sequence of mutants of the seeds; nothing that they cover is fed back. What they have
 covered is read off after the first 1,000, 10,000, ... of them, alone and together with the seeds.
-A mutator that learns (`adaptive.py`) does so in a campaign of its own, in which its coverage always
-includes the seeds. So does that of another fuzzer (`rivals.py`), which has a run of its own for
-each number of inputs.
+Fuzzers that go on from what they found are compared in `equal.py`.
 """
 
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,27 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aloex.apps.fuzz.campaign import Campaign
 from aloex.apps.fuzz.execute import Executor
 from aloex.apps.fuzz.inputs import Outcomes
-from aloex.apps.fuzz.mutate import (
-    PLAIN_MUTATORS,
-    Adaptive,
-    AdaptiveMutator,
-    Mutator,
-    RandomEdits,
-)
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import require
 from studies import results
-from studies.fuzz.rivals import RIVALS
+from studies.fuzz.mutators import PLAIN_MUTATORS, Mutator, RandomEdits
+from studies.fuzz.rivals import libfuzzer
 
 KEYS = ("target", "method", "mode", "edits", "inputs", "trial", "with_seeds")
 COUNTS = (300, 1000, 3000, 10_000)
 SWEEP = (1, 3, 10, 30, 100)  # edits of a mutant
 # methods of `learn`
 LEARNED = ("aloe", "aloe-window", "cd", "ade", "rnn-ebm", "learn-and-fuzz", "masked")
-ADAPTIVE = {"adaptive": None, "adaptive-relearn": True}  # whether the model is learned again
 UNION = "union"  # half of the inputs by libFuzzer, half by `best`, each on its own
 NUM_JUNK = 200  # random inputs, which tell what lies before a target's first check
 NUM_CHECKED = 1000  # mutants of which it is told how many pass it
@@ -53,41 +42,32 @@ class Line(NamedTuple):
     method: str
     mode: str  # how it chooses: "plain", or the name of a recipe
     edits: int | float  # below 1: a share of the bytes; 0: it decides itself
-    make: Make | None = None  # None: a rival
+    make: Make
     learned: Mapping[str, float] = MappingProxyType({})  # of its model: what the file tells
 
 
 def lines(methods: Iterable[str], sweep: Sequence[int | float] = SWEEP) -> list[Line]:
-    """The lines of methods by name: the mutators for every number of edits, the rivals once."""
+    """The lines of mutators by name, for every number of edits."""
     found = []
     for name in methods:
-        known = ", ".join([*PLAIN_MUTATORS, *RIVALS])
-        is_known = name in PLAIN_MUTATORS or name in RIVALS
-        require(is_known, f"no method {name!r}; choose one of {known}")
-        if name in RIVALS:
-            found.append(Line(name, "feedback", 0))
-        else:
-            make = lambda seed, edits, name=name: PLAIN_MUTATORS[name](seed=seed, edits=(edits,))
-            found += [Line(name, "plain", edits, make) for edits in sweep]
+        known = ", ".join(PLAIN_MUTATORS)
+        require(name in PLAIN_MUTATORS, f"no method {name!r}; choose one of {known}")
+        make = lambda seed, edits, name=name: PLAIN_MUTATORS[name](seed=seed, edits=(edits,))
+        found += [Line(name, "plain", edits, make) for edits in sweep]
     return found
-
-
-def no_model_line(max_len: int) -> Line:
-    """The line of the mutator that learns from what it covers, without a model."""
-    return Line("no-model", "adaptive", 0, lambda seed, _: Adaptive(seed=seed, max_len=max_len))
 
 
 def model_lines(
     model: Path,
-    max_len: int,
     sweep: Sequence[int | float] = SWEEP,
     modes: Sequence[str] | None = None,
 ) -> list[Line]:
     """The lines of a model that `aloex fuzz learn` wrote, named by how it was learned."""
     # JAX loads slowly.
-    from aloex.apps.fuzz.model import VISIBLE_FRACTIONS, load_model, train_further
-    from aloex.apps.fuzz.mutate import with_model
-    from aloex.apps.fuzz.mutate.with_model.resample import NUM_EDITS
+    from aloex.apps.fuzz.model import VISIBLE_FRACTIONS, load_model
+    from studies.fuzz.mutators.best import best
+    from studies.fuzz.mutators.resample import NUM_EDITS, Resample
+    from studies.fuzz.mutators.sampler import ModelSampler
 
     learned = load_model(model)
     about = {"training_seconds": learned.settings.seconds, "held_out": learned.settings.held_out}
@@ -98,23 +78,19 @@ def model_lines(
         method = f"{'libfuzzer+' if mode == UNION else ''}{learned.settings.method}"
         line = lambda edits, make: Line(method, mode, edits, make, about)
         if mode == "paper":
-            make = lambda seed, edits: with_model.Resample(learned, seed=seed, edits=(edits,))
+            make = lambda seed, edits: Resample(learned, seed=seed, edits=(edits,))
             return [line(NUM_EDITS, make)]
         if mode in ("best", UNION):
-            guided = with_model.best(learned)  # its tables serve all trials
+            guided = best(learned)  # its tables serve all trials
             return [line(0, lambda seed, _: replace(guided, seed=seed))]
-        if mode in ADAPTIVE:
-            how: dict[str, Any] = {"max_len": max_len, "relearn": ADAPTIVE[mode] and train_further}
-            how |= with_model.adaptive_arguments(learned)
-            return [line(0, lambda seed, _: Adaptive(seed=seed, **how))]
-        choose = with_model.ModelSampler(learned, visible[mode])
+        choose = ModelSampler(learned, visible[mode])
         make = lambda seed, edits: RandomEdits(choose, seed=seed, edits=(edits,))
         return [line(edits, make) for edits in sweep]
 
-    known = (*visible, "best", "paper", *ADAPTIVE, UNION)
+    known = (*visible, "best", "paper", UNION)
     for mode in modes or ():
         require(mode in known, f"no mode {mode!r}; choose one of {', '.join(known)}")
-    usual = [mode for mode in known if mode != UNION and not ADAPTIVE.get(mode)]
+    usual = [mode for mode in known if mode != UNION]
     if learned.settings.held_out is None:
         usual.remove("best")  # which must know how far to trust the model
     return [line for mode in modes or usual for line in of_mode(mode)]
@@ -164,31 +140,10 @@ class Bench:
         """The rows of a trial."""
         head: Row = {"target": self.target.name, "method": line.method, "mode": line.mode}
         head |= {"edits": line.edits, "trial": trial, **line.learned}
-        if line.make is None:
-            return [head | row for n in counts for row in self._rival(line.method, trial, n)]
         mutator = line.make(trial, line.edits)
         if line.mode == UNION:
             return [head | self._union(mutator, trial, n) for n in counts]
-        run = self._campaign if isinstance(mutator, AdaptiveMutator) else self._mutants
-        return [head | row for row in run(mutator, counts)]
-
-    def _campaign(self, mutator: Mutator, counts: Sequence[int]) -> list[Row]:
-        rows = []
-        with (
-            tempfile.TemporaryDirectory(prefix="aloex-") as folder,
-            Campaign(
-                *(self.target, mutator, self.seeds, Path(folder)),
-                settings={},
-                batch=Adaptive.batch,
-                **self.limits,
-            ) as campaign,
-        ):
-            for n in counts:
-                if not campaign.run(num_inputs=n):
-                    raise KeyboardInterrupt  # there are no rows of a part
-                extra = {"inputs": n, "seconds": round(campaign.record.seconds, 3)}
-                rows.append(_row(campaign.executor.seen, True, **extra))
-        return rows
+        return [head | row for row in self._mutants(mutator, counts)]
 
     def _mutants(self, mutator: Mutator, counts: Sequence[int]) -> list[Row]:
         rows, done, seconds = [], 0, 0.0
@@ -201,26 +156,18 @@ class Bench:
                 if stop in counts:
                     both = [(False, executor.seen), (True, executor.seen | self.covered)]
                     extra = {"inputs": stop, "passing": passing, "seconds": round(seconds, 3)}
-                    rows += [_row(seen, with_seeds, **extra) for with_seeds, seen in both]
+                    rows += [row_of(seen, with_seeds, **extra) for with_seeds, seen in both]
         return rows
-
-    def _rival(self, name: str, trial: int, n: int) -> list[Row]:
-        start = time.monotonic()
-        corpus = RIVALS[name](self.target, n, seed=trial + 1)
-        seconds = round(time.monotonic() - start, 3)
-        with self._executor() as executor:
-            executor.run(corpus)
-            return [_row(executor.seen | self.covered, True, inputs=n, seconds=seconds)]
 
     def _union(self, mutator: Mutator, trial: int, n: int) -> Row:
         start = time.monotonic()
-        corpus, rest = RIVALS["libfuzzer"](self.target, n // 2, seed=trial + 1), n - n // 2
+        corpus, rest = libfuzzer(self.target, n // 2, seed=trial + 1), n - n // 2
         with self._executor() as executor:
             executor.run(corpus)
             for i in range(0, rest, CHUNK):
                 executor.run(mutator.mutate(self.seeds, i, min(CHUNK, rest - i)).inputs)
             extra = {"inputs": n, "seconds": round(time.monotonic() - start, 3)}
-            return _row(executor.seen | self.covered, True, **extra)
+            return row_of(executor.seen | self.covered, True, **extra)
 
     def _executor(self) -> Executor:
         return Executor(self.target, **self.limits)
@@ -249,6 +196,7 @@ def _stops(counts: Sequence[int]) -> list[int]:
     return sorted({*counts, *range(CHUNK, counts[-1], CHUNK)})
 
 
-def _row(seen: np.ndarray, with_seeds: bool, **more: Any) -> Row:
+def row_of(seen: np.ndarray, with_seeds: bool, **more: Any) -> Row:
+    """What is counted of the edges that were seen."""
     edges, features = int(np.count_nonzero(seen)), int(np.bitwise_count(seen).sum())
     return {"with_seeds": with_seeds, "edges": edges, "features": features, **more}

@@ -18,12 +18,12 @@ import jax
 
 from aloex.apps.fuzz.execute import Executor
 from aloex.apps.fuzz.model import load_model
-from aloex.apps.fuzz.mutate import Uniform
-from aloex.apps.fuzz.mutate.with_model import Resample, learned
-from aloex.apps.fuzz.mutate.with_model.resample import BATCH
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import require
 from aloex.nets import on_cpu
+from studies.fuzz.mutators import Uniform
+from studies.fuzz.mutators.resample import BATCH, Resample
+from studies.fuzz.mutators.sampler import learned
 from studies.results import save
 
 EDITS = (100,)

@@ -21,6 +21,10 @@ Estimate = Annotated[bool, typer.Option("--estimate", help="log Z by importance 
 Methods = Annotated[
     list[str] | None, typer.Option(help="As method or method:recipe; default: all.")
 ]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--job", help="A job, or with ' exact' its second stage; default: all."),
+]
 Seeds = Annotated[int, typer.Option(help="Number of seeds, from 0.")]
 
 
@@ -111,6 +115,64 @@ def variance(
 
 
 @app.command()
+def jobs(
+    job: Names = None,
+    lanes: Annotated[int, typer.Option(help="How many work side by side.")] = 4,
+    minutes: Annotated[float, typer.Option(help="When to save and stop.")] = 600,
+    rehearse: Annotated[int, typer.Option(help="Steps of tiny networks; 0: the real ones.")] = 0,
+    runs: Runs = Path("runs/jobs"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """Work through the long jobs in order of value; may be stopped and repeated."""
+    import time
+
+    from studies.synthetic.lane import Lane
+    from studies.synthetic.lanes import drive
+
+    names = names_of_jobs(job)
+    require(lanes >= 1, f"--lanes must be at least 1, got {lanes}")
+    require(rehearse >= 0, f"--rehearse must not be negative, got {rehearse}")
+    if lanes == 1:
+        Lane(runs, out, time.monotonic() + 60 * minutes, rehearse).work(names)
+        return
+    same = ["--minutes", minutes, "--rehearse", rehearse, "--runs", runs, "--out", out]
+    chosen = [part for name in job or () for part in ("--job", name)]
+    drive(runs, [*map(str, same), *chosen], num_lanes=lanes, minutes=minutes)
+
+
+@app.command()
+def collect(
+    to: Annotated[Path, typer.Argument(help="The folder to pack into.")],
+    job: Names = None,
+    rehearse: Annotated[int, typer.Option(help="As given to `jobs`.")] = 0,
+    runs: Runs = Path("runs/jobs"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """Pack what `jobs` has made so far into a few files: rows, logs, and state to go on with."""
+    from studies.synthetic import luggage
+    from studies.synthetic.jobs import JOBS, job_of
+    from studies.synthetic.lane import Lane
+
+    names = [name for name in JOBS if not job or name in {job_of(n).name for n in job}]
+    for line in luggage.collect(Lane(runs, out, rehearse=rehearse), to, names):
+        print(line)
+
+
+@app.command()
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FROM", help="What `collect` packed.")],
+    runs: Runs = Path("runs/jobs"),
+    out: Out = Path("results/synthetic"),
+) -> None:
+    """Unpack what `collect` has packed: rows into the results, state where `jobs` goes on."""
+    from studies.synthetic import luggage
+    from studies.synthetic.lane import Lane
+
+    for line in luggage.restore(source, Lane(runs, out)):
+        print(line)
+
+
+@app.command()
 def page(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = (
         Path("results/synthetic")
@@ -148,6 +210,15 @@ def problems_of(names: list[str], seeds: int) -> "list[Problem]":
 
     require(seeds >= 1, f"--seeds must be at least 1, got {seeds}")
     return [Problem(name, seed) for seed in range(seeds) for name in names]
+
+
+def names_of_jobs(given: list[str] | None) -> list[str]:
+    """The stages to work through, all of them unless some are named."""
+    from studies.synthetic.jobs import NAMES, job_of
+
+    for name in given or ():
+        job_of(name)
+    return [name for name in NAMES if not given or name in given]
 
 
 def pair_of(name: str) -> tuple[str, str]:

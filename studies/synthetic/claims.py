@@ -7,12 +7,11 @@ import numpy as np
 
 from aloex.apps.synthetic.data import DATA_SETS
 from studies.synthetic import verdicts
+from studies.synthetic.headline import headline
 from studies.synthetic.verdicts import ENERGIES, Line, Rows, of_seeds
 
 SEARCH = "aloe-fac-edit"
 BOUNDED, FREE = "paper, max_stop_prob=0.95", "paper, max_stop_prob=1.0"
-BEST = ("aloe", "pcd")
-BOARD = "checkerboard"
 FACTORIZED = ("ade-fac", "aloe-fac-edit", "aloe-fac-noedit")
 NUM_BITS = 32
 
@@ -23,7 +22,7 @@ def values(rows: Rows, *, data: Rows, floors: Rows, tuning: Rows, ablation: Rows
     ratio = [np.mean(stop[recipe]) for recipe in (BOUNDED, FREE) if stop[recipe]]
     above = [NUM_BITS * math.log(2) - row["floor"] for row in floors]
     return {
-        "best": best(rows),
+        "best": headline(rows),
         "autoregressive": autoregressive(rows),
         "verdict": lambda *methods: verdicts.in_words(
             verdicts.judge(rows, *((method, "paper") for method in methods))
@@ -35,27 +34,6 @@ def values(rows: Rows, *, data: Rows, floors: Rows, tuning: Rows, ablation: Rows
         "ablation_steps": _steps(ablation),
         "linear_data": f"{1e3 * max((abs(row['mmd_linear']) for row in data), default=0):.1f}",
         "linear_factorized": f"{linear_factorized(rows):.0f}",
-    }
-
-
-def best(rows: Rows) -> dict[str, str] | None:
-    """ALOE and PCD with their best settings; on the checkerboard, and on the other sets."""
-    aloe, pcd = ([r for r in rows if (r["method"], r["recipe"]) == (m, "best")] for m in BEST)
-    others = lambda own: [row for row in own if row["data"] != BOARD]
-    board = lambda own: [row["nll_minus_floor"] for row in own if row["data"] == BOARD]
-    if not (others(aloe) and others(pcd) and board(aloe) and board(pcd)):
-        return None
-    mean = lambda own: f"{np.mean([row['nll_minus_floor'] for row in others(own)]):.4f}"
-    error = lambda own: f"{max(row.get('importance_se', 0) for row in own):.4f}"
-    seconds = lambda own: f"{own[0]['train_seconds'] - own[0]['compile_seconds']:.0f}"
-    return {
-        "aloe": mean(aloe),
-        "pcd": mean(pcd),
-        "aloe_seconds": seconds(aloe),
-        "pcd_seconds": seconds(pcd),
-        "error": error(others(pcd)),
-        "error_checkerboard": error([row for row in pcd if row["data"] == BOARD]),
-        "apart": f"{min(board(pcd)) - max(board(aloe)):.2f}",
     }
 
 

@@ -12,6 +12,7 @@ from aloex.apps.synthetic.data import DATA_SETS
 from studies import results
 from studies.results import markdown
 from studies.synthetic import claims, verdicts
+from studies.synthetic.cells import cell, mean_cell
 from studies.synthetic.claims import SEARCH
 from studies.synthetic.verdicts import ALPHA, DIVERGED
 from studies.template import fill
@@ -36,7 +37,9 @@ def render(folder: Path) -> str:
     rows, data, floors = read("summary.json"), read("data.json"), read("floor.json")
     ablation, tuning = read("ablation.json"), read("tuning.json")
     variance, full = read("gradient_variance.json"), read("full_length.json")
-    grid = [row for row in tuning if row["method"] != SEARCH]
+    ours = [row for row in tuning if row["method"] == "cd"]
+    grid = [row for row in tuning if row["method"] not in (SEARCH, "cd")]
+    best = [row for row in rows if row["recipe"] == "best"]
     sampled = [row for row in rows if "q_mmd_exp" in row]
     nll = partial(by_data, column="nll_minus_floor", scale=1e3, form=".1f")
     mmd = partial(by_data, column="mmd_exp", scale=1e5, form=".1f")
@@ -49,12 +52,15 @@ def render(folder: Path) -> str:
         seconds=_seconds(rows),
         full=nll(full, limit=1e3 * DIVERGED),
         full_seconds=_seconds(full),
+        full_lines=verdicts.listed(sorted({f"`{row['method']}`" for row in full})),
         full_edits_help=claims.sets_where_edits_help(full),
         mmd=mmd(rows, reference=data),
         q_mmd=mmd(sampled, column="q_mmd_exp"),
+        chains=mmd(best, column="short_mmd_exp"),
         linear=by_data(rows, "short_mmd_linear", 1e3, ".1f", beside=_paper),
         ablation=nll(ablation, last=taken),
         tuning=nll(grid, limit=1e3 * DIVERGED, last=taken),
+        cd_grid=nll(ours),
         stop=_stop(tuning),
         variance=_variance(variance),
         log_z=_log_z(rows),
@@ -93,8 +99,8 @@ def by_data(
     table = []
     if reference:
         known = {row["data"]: row for row in reference}
-        cell = lambda row: _cell(scale * row[column], scale * row[f"{column}_se"], form)
-        table.append(["data", *(cell(known[n]) if n in known else "" for n in names)])
+        shown = lambda row: cell(scale * row[column], scale * row[f"{column}_se"], form)
+        table.append(["data", *(shown(known[n]) if n in known else "" for n in names)])
     for line in lines:
         cells = []
         for name in names:
@@ -106,19 +112,6 @@ def by_data(
         own = [row for row in rows if (row["method"], row["recipe"]) == line]
         table.append([verdicts.label(line), *cells, *([last[1](own)] if last else [])])
     return markdown(["", *names, *([last[0]] if last else [])], table)
-
-
-def mean_cell(values: np.ndarray, form: str) -> str:
-    """mean ± standard error over the seeds."""
-    if values.size == 0:
-        return "–"
-    if values.size == 1:
-        return f"{values[0]:{form}}"
-    return _cell(values.mean(), values.std(ddof=1) / math.sqrt(values.size), form)
-
-
-def _cell(mean: float, error: float, form: str) -> str:
-    return f"{mean:{form}} ± {error:{form}}"
 
 
 def _paper(method: str, recipe: str, name: str) -> str:
@@ -210,7 +203,7 @@ def _log_z(rows: Rows) -> str:
         [
             row["data"],
             f"{row['log_z']:.4f}",
-            *(_cell(row[kind], row[f"{kind}_se"], ".4f") for kind in kinds if kind in row),
+            *(cell(row[kind], row[f"{kind}_se"], ".4f") for kind in kinds if kind in row),
         ]
         for row in shown
         if row["log_z_by"] == "enumeration"

@@ -29,6 +29,7 @@ WITHOUT = {  # each ingredient of ALOE's best recipe, and what stands in its pla
     "8 steps of f to one of q": {"num_f_steps": 1, "batch_size": 2048},
     "persistent chains": {"num_f_steps": 1, "batch_size": 2048, "persistence": 1},
     "resampling": {"resample": False},
+    "edits": {"max_edits": 0},
     "4 trajectories instead of 10": {"num_trajectories": 10},
     "smaller q": {"q0_hidden": (512, 512, 256), "q0_head": 512, "q_hidden": (512, 512)},
     "bfloat16 in q0": {"bfloat16": False},
@@ -39,6 +40,15 @@ GRIDS = {  # the paper's, and our own over what matters most, with as much work 
         {"restart": restart, "num_sweeps": sweeps, "num_steps": 8000 // sweeps}
         for restart in (0.001, 0.01)
         for sweeps in (1, 4)
+    ],
+    ("cd", "best"): [  # one thing at a time
+        {"num_steps": 8000},
+        {"num_steps": 4000, "num_sweeps": 2},
+        {"num_steps": 1600, "num_sweeps": 5},
+        {"num_steps": 8000, "learning_rate_f": 5e-3},
+        {"num_steps": 8000, "learning_rate_f": 2e-2},
+        {"num_steps": 8000, "num_data": 1},
+        {"num_steps": 8000, "num_data": 8},
     ],
     ("aloe", "best"): [
         {

@@ -19,6 +19,7 @@ AHEAD, LEVEL, BEHIND, NONE = "ahead", "level", "behind", "diverged"
 
 ENERGIES = ("aloe", "aloe-rnn", "aloe-fac-edit", "aloe-fac-noedit", "pcd", "cd", "ade", "ade-rnn")
 PAIRS: tuple[tuple[Line, Line], ...] = (
+    *((("cd", "best"), (method, "best")) for method in ("aloe", "pcd")),
     (("aloe", "best"), ("pcd", "best")),
     *((("autoregressive", "paper"), (method, "paper")) for method in ENERGIES),
     *(((method, "paper"), ("aloe", "paper")) for method in ("pcd", "cd", "ade")),

@@ -21,11 +21,17 @@ def test_from_a_file_to_coverage(tmp_path):
     built = aloex("fuzz", "build", "--harness", "target.c", "--seeds", "inputs", cwd=tmp_path)
     assert built.returncode == 0, built.stderr
     assert "seeds: 2" in built.stdout
+    assert built.stdout.splitlines()[-1] == "next: aloex fuzz run target"
+    fine = aloex("fuzz", "replay", "target", "inputs/fine", cwd=tmp_path)
+    assert fine.returncode == 0, fine.stderr
     done = aloex("fuzz", "replay", "target", "inputs", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr  # one of them fails
     endings = [line.split()[0] for line in done.stdout.splitlines()[1:3]]
     assert endings == ["ok", "crash"]
     assert "inputs: 2 (1 ok, 1 crash, 0 hang, 0 oom)" in done.stdout
+    (tmp_path / "build/targets/target/tracer.so").unlink()
+    incomplete = aloex("fuzz", "replay", "target", "inputs", cwd=tmp_path)
+    assert incomplete.stderr.endswith("is missing; build it again: aloex fuzz build target\n")
 
 
 def test_mistakes_are_one_line(tmp_path):
@@ -36,16 +42,16 @@ def test_mistakes_are_one_line(tmp_path):
         ("build", "libpng", "--harness", "x.c"): "not both",
         ("build", "--harness", "none.c"): "there is no none.c",
         ("build", str(tmp_path)): "there is no target.toml in",
-        ("run", "nothing", "--visible", "1"): "for the mutator learned, not for adaptive: leave",
-        (
-            "run",
-            "nothing",
-            "--temperature",
-            "3",
-        ): "for the mutator learned, not for adaptive: leave",
-        ("replay", "nothing", "text"): "build it: aloex fuzz build nothing",
+        ("build", "libpngg"): "there is no target libpngg; did you mean libpng? known: libpng,",
+        ("build", "targets"): "to build your own: aloex fuzz build --harness FILE, or FOLDER",
+        ("replay", "nothing", "text"): "there is no target nothing; known: libpng, mpeg2dec, openj",
+        ("replay", "libpng", "text"): "libpng is not built yet; build it: aloex fuzz build libpng",
+        ("replay", "a/libpng", "text"): "there is no target a/libpng; did you mean libpng?",
         ("replay", "text", "text"): "no 64-bit program or shared library",
         ("replay", "text", "none"): "there is no file none",
         ("replay", sys.executable, "text"): "has no function LLVMFuzzerTestOneInput",
+        ("replay", sys.executable, "text", "--workers", "0"): "--workers must be at least 1, got 0",
+        ("replay", sys.executable, "text", "--timeout", "0"): "--timeout must be more than 0 sec",
+        ("replay", sys.executable, "text", "--memory", "0"): "--memory must be at least 1 MiB, got",
     }
     assert_mistakes_are_one_line(("fuzz",), cases, tmp_path)

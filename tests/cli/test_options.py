@@ -7,8 +7,8 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from aloex.apps.fuzz.campaign import CampaignSettings
 from aloex.apps.fuzz.model import learn_to_file
-from aloex.apps.fuzz.mutate import MutatorSettings
 from aloex.base.errors import InputError
 from aloex.base.seeds import NUM_SEEDS
 from aloex.cli.choices import Choice
@@ -72,7 +72,7 @@ LEARN = {"method": "masked", "held_out": 0.0, "resume": False, "tell": print}
 @pytest.mark.parametrize(
     "call",
     [
-        lambda seed: MutatorSettings(seed=seed),
+        lambda seed: CampaignSettings("libpng", seed=seed),
         lambda seed: learn_to_file(Path("none"), Path("m"), seed=seed, **LEARN),
     ],
     ids=["mutator", "model of bytes"],

@@ -3,13 +3,13 @@
 import os
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import jax
 import pytest
 
 from aloex.apps.fuzz.model import ModelSettings, build_model
+from aloex.apps.fuzz.target import Target
 from aloex.apps.synthetic import draw, evaluate, methods
 from aloex.base.errors import InputError
 from studies import results
@@ -112,7 +112,7 @@ def target(stairs, tmp_path):
     files = {name: folder / getattr(stairs, name).name for name in ("library", "fuzzer")}
     for name, path in files.items():
         shutil.copy2(getattr(stairs, name), path)
-    replace(stairs, name="stairs", seeds=folder / "seeds", **files).save(folder)
+    Target("stairs", seeds=folder / "seeds", max_len=stairs.max_len, **files).save(folder)
     model = build_model(ModelSettings(hidden=4, embed_dim=2), key=jax.random.key(0))
     (tmp_path / "models").mkdir()
     model.save(tmp_path / "models/stairs.masked.safetensors", held_out=-2.0)
@@ -122,7 +122,7 @@ def target(stairs, tmp_path):
 def test_fuzz_run_and_page(target, tmp_path, capsys):
     out = tmp_path / "results/summary.json"
     how = ("--inputs", "20,40", "--trials", 1, "--workers", 1, "--edits", 2, "--out", out)
-    methods = ("uniform", "other-seed", "numbers", "libfuzzer", "no-model")
+    methods = ("uniform", "other-seed", "numbers")
     named = [word for name in methods for word in ("--method", name)]
     call(fuzz, "run", target, *named, *how)
     call(fuzz, "run", target, "--method", "masked", "--models", tmp_path / "models", *how)
@@ -130,8 +130,13 @@ def test_fuzz_run_and_page(target, tmp_path, capsys):
     assert {row["method"] for row in rows} == {*methods, "masked"}
     assert "| stairs, 40 inputs | edits | edges | trials | p | A12 |" in capsys.readouterr().out
 
-    call(fuzz, "page", "--results", out, "--out", tmp_path / "page.md")
-    assert "| no-model, adaptive |" in (tmp_path / "page.md").read_text()
+    equal = tmp_path / "results/equal.json"
+    how = ("--inputs", "20,40", "--trials", 1, "--out", equal, "--models", tmp_path / "models")
+    fuzzers = "aloex,aloex+masked,libfuzzer"
+    call(fuzz, "equal", "--targets", target, "--fuzzers", fuzzers, *how)
+    pages = ("--results", out, "--equal", equal, "--out", tmp_path / "page.md")
+    call(fuzz, "page", *pages)
+    assert "| 40 inputs | stairs |" in (tmp_path / "page.md").read_text()
     drawn = [tmp_path / "images/fuzz/study.png", *map(out.with_name, ("study.png", "study.svg"))]
     assert all(path.stat().st_size > 1000 for path in drawn)
 

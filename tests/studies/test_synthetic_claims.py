@@ -1,18 +1,20 @@
 """What the synthetic page says is in its rows: numbers are computed, comparisons tested here."""
 
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
+from aloex.apps.synthetic import methods
 from aloex.apps.synthetic.data import DATA_SETS
 from aloex.apps.synthetic.density import FLOOR
 from aloex.apps.synthetic.methods import choose
 from studies import results
 from studies.statistics import holm
-from studies.synthetic import claims, page, verdicts
+from studies.synthetic import claims, headline, page, verdicts
 from studies.synthetic.verdicts import judge
 
 FOLDER = Path(__file__).parents[2] / "results/synthetic"
@@ -78,28 +80,93 @@ def test_one_family_is_stricter_than_one_for_each_line():
     assert verdicts.ahead_in_one_family(more, line) == 0
 
 
-def test_the_numbers_of_the_text_by_hand():
-    both = [
-        {**row, "train_seconds": 9.0, "compile_seconds": 2.0, "importance_se": se}
-        for method, value, se in (("aloe", 0.001, 0.0), ("pcd", 0.002, 0.0001))
-        for row in made(method, {"moons": [value, value]}, "best")
-        + made(method, {"checkerboard": [100 * value, 200 * value]}, "best")
-    ]
-    both[-1]["importance_se"] = 0.0027
-    assert claims.best(both) == {
-        **{"aloe": "0.0010", "pcd": "0.0020", "aloe_seconds": "7", "pcd_seconds": "7"},
-        **{"error": "0.0001", "error_checkerboard": "0.0027", "apart": "0.00"},
+def lines_by_hand():
+    """Two seeds of each: ALOE is behind on moons, chains miss pinwheel, PCD the checkerboard."""
+    nll = {"cd": (1.0, 1.2), "aloe": (1.3, 1.5), "pcd": (2.0, 2.2)}
+    spread = {"cd": (9.0, 11.0), "aloe": (12.0, 14.0), "pcd": (8.0, 10.0)}  # of short chains
+    for (method, values), (name, seed) in product(nll.items(), product(DATA_SETS, (0, 1))):
+        lost = 50.0 if (method, name) == ("pcd", "checkerboard") else 0.0
+        far = 0.7 if (method, name) == ("aloe", "moons") else 0.0
+        row = made(method, {name: [0.0]}, "best")[0] | {"seed": seed}
+        row["nll_minus_floor"] = 1e-3 * (values[seed] + lost + far)
+        row["short_mmd_exp"] = 1e-5 * (spread[method][seed] if name == "pinwheel" else 1.0)
+        row |= {"train_seconds": 9.0 + (method == "cd"), "compile_seconds": 2.0}
+        row["importance_se"] = 0.0027 if lost and seed else 0.0001
+        if method == "aloe":
+            row["q_mmd_exp"] = 1e-5 * (seed + 1.0)
+        yield row
+
+
+def test_the_headline_by_hand():
+    rows = list(lines_by_hand())
+    found = headline.headline(rows)
+    assert found == {
+        **{
+            "cd": "1.10 ± 0.10",
+            "aloe": "1.50 ± 0.10",
+            "seconds": {"cd": "8", "aloe": "7", "pcd": "7"},
+        },
+        "others": {"cd": "1.10 ± 0.10", "aloe": "1.52 ± 0.10", "pcd": "2.10 ± 0.10"},
+        **{"verdict": "level on all", "far": "moons", "gap": "1.00"},
+        **{"far_cd": "1.10 ± 0.10", "far_aloe": "2.10 ± 0.10"},
+        **{"missed": "pinwheel", "chains": "10.0 ± 1.0", "draws": "1.5 ± 0.5"},
+        **{"apart": "0.05", "error": "0.0027"},
     }
-    assert claims.best(both[:2]) is None and claims.autoregressive(both) is None
+    assert headline.headline([row for row in rows if row["data"] != "moons"]) is None
+    assert headline.headline([row for row in rows if row["method"] != "cd"]) is None
+    assert claims.autoregressive(rows) is None
 
 
-def test_aloe_and_pcd_with_best_settings():
-    """Not told apart but on the checkerboard, where every seed of PCD is worse."""
-    found = judge(rows("summary"), ("aloe", "best"), ("pcd", "best"))
-    assert set(found) == set(DATA_SETS)
-    assert {found[name] for name in DATA_SETS if name != "checkerboard"} == {"level"}
-    of = lambda method: nll("summary", method, "best", "checkerboard")
-    assert max(of("aloe")) < min(of("pcd"))
+def test_chains_miss_a_set_when_no_seed_of_theirs_is_as_good_as_one_of_q():
+    rows = list(lines_by_hand())
+    (best,) = [r for r in rows if (r["method"], r["data"], r["seed"]) == ("cd", "pinwheel", 0)]
+    best["short_mmd_exp"] = 2e-5  # as the worse seed of q
+    assert headline.sets_where_chains_miss(rows, headline.CD) == []
+    assert headline.sets_where_chains_miss(rows, headline.ALOE) == ["pinwheel"]
+
+
+def test_cd_is_enough_for_the_likelihood():
+    """Level with ALOE on every set; log Z is known better than the means differ at most."""
+    found = judge(rows("summary"), headline.CD, headline.ALOE)
+    assert found == dict.fromkeys(DATA_SETS, "level")
+    _, gap = headline.largest_gap(rows("summary"))
+    assert gap < 3e-4
+    own = [row for row in rows("summary") if headline.row_of(row, headline.CD)]
+    assert len(own) == 21 and max(row["importance_se"] for row in own) < gap
+    assert choose("cd", "best").config.num_sweeps == 1
+
+
+def test_short_chains_miss_two_sets_whosever_energy_it_is():
+    """Pinwheel and checkerboard; converged samples of CD's f are as good as data."""
+    for line in (headline.CD, headline.ALOE):
+        missed = headline.sets_where_chains_miss(rows("summary"), line)
+        assert missed == ["pinwheel", "checkerboard"]
+    data = {row["data"]: row for row in rows("data")}
+    for name in DATA_SETS:
+        converged = headline.of(rows("summary"), headline.CD, name, "mmd_exp").mean()
+        assert abs(converged - data[name]["mmd_exp"]) < 3 * data[name]["mmd_exp_se"]
+    for line, name in product(headline.LINES, ("pinwheel", "checkerboard")):
+        linear = headline.of(rows("summary"), line, name, "short_mmd_linear").mean()
+        assert linear > 2 * max(abs(row["mmd_linear"]) for row in rows("data"))
+
+
+def test_the_best_lines_of_cd_and_aloe_are_nearest_to_the_floor():
+    """On every set each of their seeds is better than every seed of a line of the paper's."""
+    paper = {(row["method"], row["recipe"]) for row in rows("summary") if row["recipe"] == "paper"}
+    for name in DATA_SETS:
+        ours = [value for m in ("cd", "aloe") for value in nll("summary", m, "best", name)]
+        assert max(ours) < min(min(nll("summary", *line, name)) for line in paper)
+    assert "autoregressive" not in methods.BEST
+
+
+def test_pcd_with_best_settings():
+    """Not told apart from CD or ALOE but on the checkerboard, where every seed of it is worse."""
+    for method in ("cd", "aloe"):
+        found = judge(rows("summary"), (method, "best"), headline.PCD)
+        assert set(found) == set(DATA_SETS)
+        assert {found[name] for name in DATA_SETS if name != "checkerboard"} == {"level"}
+        of = lambda m: nll("summary", m, "best", "checkerboard")
+        assert max(of(method)) < min(of("pcd"))
 
 
 def test_floors_and_what_diverged():
@@ -177,6 +244,23 @@ def test_what_was_tuned():
     assert (settings.rate_ratio, settings.num_q_steps) == (1.0, 3)
 
 
+def test_what_was_tuned_of_cd():
+    """The first point is better than each other one on all sets, but for one on pinwheel."""
+    grid = [row for row in rows("tuning") if row["method"] == "cd"]
+    points = {row["recipe"].removeprefix("best, num_steps="): {} for row in grid}
+    assert len(points) == 7 and {row["seed"] for row in grid} == {0}
+    for row in grid:
+        point = row["recipe"].removeprefix("best, num_steps=")
+        points[point][row["data"]] = row["nll_minus_floor"]
+    first = points.pop("8000")
+    better = [(p, data) for p, own in points.items() for data in own if own[data] < first[data]]
+    assert better == [("8000, num_data=8", "pinwheel")]
+    settings = choose("cd", "best")
+    config = settings.config
+    assert (config.num_sweeps, config.learning_rate_f, config.num_data) == (1, 1e-2, 4)
+    assert settings.num_steps == 16_100
+
+
 def test_estimates_of_log_z_agree_with_the_exact_value():
     """Within 4 standard errors, AIS from below and from above too."""
     exact = [r for r in rows("summary") if r["log_z_by"] == "enumeration" and "ais_lower" in r]
@@ -221,7 +305,7 @@ def test_no_two_rows_are_of_the_same_model(name):
 def test_at_the_papers_own_length():
     """Edits help independent starts but for the checkerboard, where both are lost."""
     full = rows("full_length")
-    assert {row["steps"] for row in full} == {100_100}
+    assert {row["steps"] for row in full} == {100_100} and {row["seed"] for row in full} == {0}
     nll = {(row["method"], row["data"]): row["nll_minus_floor"] for row in full}
     worse = [data for data in DATA_SETS if nll[claims.SEARCH, data] > nll["aloe-fac-noedit", data]]
     assert worse == ["checkerboard"]

@@ -24,7 +24,12 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 """
 PAGE = """\
 <!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title><style>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+{% if refresh %}
+<meta http-equiv="refresh" content="{{ refresh }}">
+{% endif %}
+<title>{{ title }}</title><style>
 {{ css }}</style></head><body>
 {{ body }}</body></html>
 """
@@ -43,9 +48,16 @@ def render(template: str, **values: Any) -> Markup:
     return Markup(ENVIRONMENT.from_string(template).render(**values))
 
 
-def html_page(title: str, body: str, css: str = "") -> str:
-    """A whole page. `body` is what `render` made; `css` are further rules."""
-    return str(render(PAGE, title=title, css=Markup(CSS + css), body=body))
+def html_page(title: str, body: str, css: str = "", *, refresh: int = 0) -> str:
+    """A whole page.
+
+    Args:
+        title: of the page.
+        body: what `render` made.
+        css: further rules.
+        refresh: seconds after which a browser loads the page again; 0: never.
+    """
+    return str(render(PAGE, title=title, css=Markup(CSS + css), body=body, refresh=refresh))
 
 
 def png_source(png: bytes) -> str:

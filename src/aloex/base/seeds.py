@@ -1,8 +1,7 @@
 """Seeds: one check for all of them."""
 
+from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 from aloex.base.errors import InputError
 
@@ -17,7 +16,7 @@ def check_seed(seed: Any, name: str = "seed") -> int:
         >>> check_seed(7)
         7
     """
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if not whole or not 0 <= seed < NUM_SEEDS:
+    whole = isinstance(seed, int | Integral) and not isinstance(seed, bool)
+    if not whole or not 0 <= int(seed) < NUM_SEEDS:
         raise InputError(f"{name} must be a whole number in 0..2^32 - 1, got {seed!r}")
     return int(seed)

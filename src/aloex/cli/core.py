@@ -10,7 +10,6 @@ from aloex.base.errors import require
 from aloex.base.extras import require_extra
 from aloex.cli.choices import Choice, help_with_choices
 from aloex.cli.options import Resume, Seed, listed
-from aloex.cli.tables import read_table, require_table_name, write_table
 
 if TYPE_CHECKING:
     from aloex.learning import Model
@@ -82,6 +81,7 @@ def learn(
     """
     require(not (resume and fresh), "--resume and --fresh contradict each other; give one of them")
     require_extra("learn")
+    from aloex.cli.tables import read_table
     from aloex.learning import learn as learn_model
     from aloex.runs import devices, run_folder  # JAX loads slowly: only for those who need it
 
@@ -127,6 +127,8 @@ def sample(
     seed: Seed = 0,
 ) -> None:
     """Draw from a learned model, or from a run's last checkpoint if it has no model yet."""
+    from aloex.cli.tables import read_table, require_table_name, write_table  # they need NumPy
+
     require_table_name(out, "--out")
     learned = _load(model)
     conditions = None if z is None else read_table(z)
@@ -141,6 +143,8 @@ def score(
     z: Conditions = None,
 ) -> None:
     """Give each example its energy f: log p(x) up to a constant, so higher is likelier."""
+    from aloex.cli.tables import read_table, require_table_name, write_table
+
     require_table_name(out, "--out")
     learned, x = _load(model), read_table(data)
     energies = learned.energy(x, None if z is None else read_table(z))

@@ -1,3 +1,14 @@
-from fuzz_targets import clang, corpus, libpng, stairs, tiny
+from fuzz_targets import clang, corpus, faults, heavy, libpng, quiet, secrets, stairs, tiny, wild
 
-__all__ = ["clang", "corpus", "libpng", "stairs", "tiny"]
+__all__ = [
+    "clang",
+    "corpus",
+    "faults",
+    "heavy",
+    "libpng",
+    "quiet",
+    "secrets",
+    "stairs",
+    "tiny",
+    "wild",
+]

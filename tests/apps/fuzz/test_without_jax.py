@@ -1,7 +1,6 @@
 """The base install fuzzes: without a model nothing imports JAX, SciPy, Equinox or matplotlib."""
 
 import json
-import re
 import shutil
 import sys
 
@@ -39,10 +38,8 @@ def test_build_run_and_replay(tmp_path):
         return done.stdout
 
     aloex("build", "--harness", "mine.c", "--seeds", "seeds")
-    for mutator in ("adaptive", "uniform", "other-seed", "numbers"):
-        found = aloex("run", "mine", "--inputs", "300", "--mutator", mutator)
-        assert "inputs: 300 mutants of 1 seeds" in found
-    out = tmp_path / "runs/mine-adaptive"
+    assert "inputs: 600 mutants of 1 seed" in aloex("run", "mine", "--inputs", "600")
+    out = tmp_path / "runs/mine"
     numbers = json.loads((out / "report.json").read_text())
     assert numbers["edges"] > numbers["edges_of_seeds"] and len(numbers["bugs"]) == 1
     assert "<svg" in (out / "report.html").read_text()
@@ -54,4 +51,4 @@ def test_the_modules_are_really_missing():
     done = python(PROGRAM.replace("from aloex.cli.main", "import jax\nfrom aloex.cli.main"))
     assert "ModuleNotFoundError: import of jax halted" in done.stderr
     done = python(PROGRAM, "fuzz", "learn", sys.prefix, "--out", "m.safetensors")
-    assert re.search(r"ModuleNotFoundError: import of \w+ halted", done.stderr)
+    assert "jax is not installed; install it: pip install 'aloex[learn]'" in done.stderr

@@ -19,7 +19,10 @@ from aloex.base.errors import InputError
 NUM_LAST_LINES = 3
 MAX_SHOWN = 200  # characters of a command or of the last lines in a message
 # The line of a compiler's or of apt-get's output that says most about a failure.
-REASON = re.compile(r"undefined reference|error: (?!linker command)|Failed to fetch|^E: ")
+REASON = re.compile(
+    r"undefined reference|multiple definition|cannot find |unable to find library"
+    r"|error: (?!linker command)|Failed to fetch|^E: "
+)
 
 
 class ToolError(InputError):

@@ -111,6 +111,15 @@ BEST = {  # what short runs found worth having; `tune` and `ablation` measure it
         "num_sweeps": 1,
         "restart": 0.001,
     },
+    "cd": {
+        "num_steps": 16_100,  # as PCD
+        "batch_size": 2048,
+        "num_data": 4,
+        "optimizer_f": "muon",
+        "learning_rate_f": 1e-2,
+        "decay": True,
+        "num_sweeps": 1,
+    },
 }
 QUICK = {  # sizes for a CPU
     "num_steps": 3000,

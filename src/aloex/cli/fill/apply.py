@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from aloex.base.errors import InputError, require
+from aloex.base.words import count
 from aloex.cli.fill.options import (
     DelimiterOption,
     EncodingOption,
@@ -16,7 +17,7 @@ from aloex.cli.fill.options import (
     tell_new_folder,
     warn_of_formula,
 )
-from aloex.cli.fill.screen import count, make_printable
+from aloex.cli.fill.screen import make_printable
 
 if TYPE_CHECKING:
     from aloex.apps.fill.tables import Applied, Source

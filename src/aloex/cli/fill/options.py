@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aloex.cli.fill.screen import count, shown
+from aloex.base.words import count
+from aloex.cli.fill.screen import shown
 
 if TYPE_CHECKING:
     from aloex.apps.fill.tables import Source

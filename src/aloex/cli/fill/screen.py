@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from rich.cells import cell_len
 
+from aloex.base.words import count
+
 if TYPE_CHECKING:
     from aloex.cli.fill.job import Job
 
@@ -28,11 +30,6 @@ def make_printable() -> None:
         reconfigure = getattr(stream, "reconfigure", None)  # tests have streams without
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def count(number: int, noun: str) -> str:
-    """1 row, 2 rows."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shown(text: str, width: int = MAX_CELL) -> str:

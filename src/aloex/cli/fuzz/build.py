@@ -1,5 +1,6 @@
 """`aloex fuzz build`: compile a target."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,8 @@ from aloex.base.errors import InputError, require
 
 def build(
     target: Annotated[
-        str | None, typer.Argument(help="libpng, openjpeg, mpeg2dec, or a folder of yours.")
+        str | None,
+        typer.Argument(help="libpng, openjpeg, mpeg2dec, a folder of yours, or what was built."),
     ] = None,
     harness: Annotated[
         list[Path] | None, typer.Option(help="C or C++ file with LLVMFuzzerTestOneInput.")
@@ -26,15 +28,19 @@ def build(
     out: Annotated[
         Path | None, typer.Option(help="Folder to build in; default: build/targets/<name>.")
     ] = None,
-    asan: Annotated[
-        bool, typer.Option("--asan", help="Also build with AddressSanitizer, to classify crashes.")
-    ] = False,
+    sanitizers: Annotated[
+        bool, typer.Option(help="Also build what finds errors of memory: ASan and UBSan.")
+    ] = True,
     coverage: Annotated[
         bool, typer.Option("--coverage", help="Also build with line counts, for fuzz coverage.")
     ] = False,
     afl: Annotated[bool, typer.Option("--afl", help="Also build for AFL++.")] = False,
 ) -> None:
-    """Build a target: a built-in one, a folder with a target.toml, or a harness and sources."""
+    """Build a target: a built-in one, a folder with a target.toml, or a harness and sources.
+
+    A target that was built before is built again by its name, with more options if you like.
+    """
+    from aloex.apps.fuzz.inputs import read_dictionary
     from aloex.apps.fuzz.target import TargetRecipe, build_target
 
     parts: dict[str, Any] = {
@@ -53,8 +59,12 @@ def build(
         given = {name: value for name, value in parts.items() if value}
         recipe = TargetRecipe.of_files(harness, seeds=seeds, **given)
     tell = lambda line: print(f"{recipe.name}: {line}", file=sys.stderr, flush=True)
-    built = build_target(recipe, out, asan=asan, coverage=coverage, afl=afl, tell=tell)
+    built = build_target(recipe, out, sanitizers=sanitizers, coverage=coverage, afl=afl, tell=tell)
     print(f"target: {built.library.parent}")
     if built.seeds is not None:
         print(f"seeds: {len(built.read_seeds())} in {built.seeds}")
-    print(f"next: aloex fuzz replay {built.library.parent} FILES")
+    if built.dictionary is not None:
+        print(f"dictionary: {len(read_dictionary(built.dictionary))} tokens in {built.dictionary}")
+    name = shlex.quote(built.argument)
+    has_seeds = built.seeds is not None
+    print(f"next: aloex fuzz run {name}" if has_seeds else f"next: aloex fuzz replay {name} FILES")

@@ -3,22 +3,36 @@
 from aloex.cli.choices import Choice
 
 
-class MutatorName(Choice):
-    """How mutants are made."""
-
-    ADAPTIVE = "adaptive", "learns from what its mutants cover, with --model or without"
-    UNIFORM = "uniform", "any other byte"
-    OTHER_SEED = "other-seed", "the byte of another seed at the same offset"
-    NUMBERS = "numbers", "like uniform, and numbers in half of the mutants"
-    LEARNED = "learned", "bytes drawn from --model"
-    BEST = "best", "likewise, with settings by how much the model knows"
-    RESAMPLE = "resample", "likewise, one byte after the other, as in the paper"
-
-
 class RepairName(Choice):
-    """What is mended after the edits."""
+    """What is mended in each mutant."""
 
+    NONE = "none", "nothing"
     PNG = "png", "the checksums of PNG files"
+
+
+class SanitizerName(Choice):
+    """Which mutants run in the build with sanitizers, too."""
+
+    SOME = "some", "one in fifty, and all that cover something new"
+    ADDRESS = "address", "all: slower, and no error of memory is missed"
+    NONE = "none", "none: only what crashes by itself is found"
+
+
+class GuideName(Choice):
+    """What the search goes by."""
+
+    FEATURES = "features", "inputs that are new by their hit counts alone are started from, too"
+    COMPARES = "compares", "what the target compares its input with is written into it"
+    TOKENS = "tokens", "words from dictionaries, from the target's strings, from compares"
+    FORGET = "forget", "what paid long ago counts less"
+    STACK = "stack", "several operators on one mutant"
+
+
+class FailOn(Choice):
+    """What makes the exit status 1."""
+
+    BUG = "bug", "any bug"
+    NEW_BUG = "new-bug", "a bug that is not in --baseline"
 
 
 class LearnMethod(Choice):

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from aloex.base.errors import require
+from aloex.base.extras import require_extra
 from aloex.cli.choices import help_with_choices
 from aloex.cli.fuzz.choices import LearnMethod
 from aloex.cli.options import Resume, Seed
@@ -29,9 +30,11 @@ def learn(
 
     The run is kept in a folder beside the model. A run that was stopped is resumed with --resume.
     """
-    from aloex.apps.fuzz.model import learn_to_file
-
     require(out.suffix == ".safetensors", f"--out must end in .safetensors, got {out}")
+    require(corpus.exists(), f"there is no corpus {corpus}; check the path")
+    require_extra("learn")
+    from aloex.apps.fuzz.model import learn_to_file  # JAX loads slowly
+
     asked = {"num_steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
     found = learn_to_file(
         corpus,
@@ -50,5 +53,4 @@ def learn(
     for fraction, value in found.quality.items():
         print(f"  {fraction:4.0%} of its context visible: {value:.3f}")
     print(f"model: {out}")
-    mutator = "learned" if found.held_out is None else "best"
-    print(f"next: aloex fuzz run TARGET --mutator {mutator} --model {out}")
+    print(f"next: aloex fuzz run TARGET --model {out}")

@@ -21,16 +21,18 @@ def replay(
     workers: Annotated[int | None, typer.Option(help="Processes; default: all cores.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print the totals only.")] = False,
 ) -> None:
-    """Run inputs. Prints for each how it ends, the number of its edges, and how many are new."""
-    from aloex.apps.fuzz.campaign import signal_name
-    from aloex.apps.fuzz.execute import Executor
-    from aloex.apps.fuzz.inputs import ExitStatus
+    """Run inputs. Prints for each how it ends, the number of its edges, and how many are new.
+
+    The exit status is 1 if one of them crashes, hangs or takes too much memory.
+    """
     from aloex.apps.fuzz.target import Target
 
-    paths, endings = files_in(files), Counter()
-    with Executor(
-        Target.load(target), workers=workers, timeout=timeout, memory_mb=memory
-    ) as executor:
+    paths, built, endings = files_in(files), Target.load(target), Counter()
+    from aloex.apps.fuzz.bugs import signal_name  # NumPy loads slowly
+    from aloex.apps.fuzz.execute import Executor
+    from aloex.apps.fuzz.inputs import ExitStatus
+
+    with Executor(built, workers=workers, timeout=timeout, memory_mb=memory) as executor:
         if not quiet:
             print("ending          edges    new  input")
         for start in range(0, len(paths), SHOWN_AT_ONCE):
@@ -47,6 +49,8 @@ def replay(
     counts = ", ".join(f"{endings[status]} {status.name.lower()}" for status in ExitStatus)
     print(f"inputs: {len(paths)} ({counts})")
     print(f"edges: {executor.edges} of {len(executor.seen)}")
+    if endings[ExitStatus.OK] < len(paths):
+        raise typer.Exit(1)
 
 
 def coverage(
@@ -55,10 +59,12 @@ def coverage(
     out: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("coverage"),
 ) -> None:
     """Write pages that show, line by line, what the inputs reach in the source of the target."""
-    from aloex.apps.fuzz.report import write_line_coverage
     from aloex.apps.fuzz.target import Target
 
-    totals = write_line_coverage(Target.load(target), files_in(files), out)
+    built, paths = Target.load(target), files_in(files)
+    from aloex.apps.fuzz.report import write_line_coverage  # NumPy loads slowly
+
+    totals = write_line_coverage(built, paths, out)
     for kind, (covered, count) in totals.items():
         print(f"{kind}: {covered} of {count} ({covered / max(count, 1):.0%})")
     print(f"pages: {out / 'index.html'}")

@@ -1,351 +1,345 @@
-"""Campaigns: they may be killed at any moment, and a mistake or a full disk loses nothing."""
+"""Campaigns: what they find, and that a mistake or damage is told and loses nothing."""
 
-import contextlib
-import errno
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.campaign import Campaign, crashes, journal
-from aloex.apps.fuzz.campaign import campaign as campaigns
-from aloex.apps.fuzz.campaign.crashes import MAX_KEPT
+from aloex.apps.fuzz.campaign import Campaign, NoUsableSeed, notes_of
+from aloex.apps.fuzz.campaign.epochs import epoch_at
 from aloex.apps.fuzz.execute import Executor, worker
 from aloex.apps.fuzz.inputs import hash_of, read_seeds
-from aloex.apps.fuzz.mutate.mutators import RandomEdits, Uniform
+from aloex.apps.fuzz.native import ALL_GUIDES, Guide
 from aloex.apps.fuzz.target import Target
+from aloex.apps.fuzz.tools import run_tool
 from aloex.base.errors import AloexError, CheckpointError, InputError
+from campaigns import NUM_INPUTS, SEEDS, assert_same, end_of, files_in, open_in, run_in, told_in
 
-SEEDS = [b"--------", b"abcdefghijkl", b"short", b""]
-NUM_INPUTS, BATCH = 2600, 500
-EDITS = (1, 2, 4)
-
-
-def open_in(out: Path, target, **changed) -> Campaign:
-    options = {"seed": 1, "seeds": SEEDS, "grow": True, "batch": BATCH, **changed}
-    mutator = Uniform(seed=options.pop("seed"), edits=EDITS)
-    settings = {"mutator": "uniform", "seed": mutator.seed}
-    inputs = options.pop("seeds")
-    return Campaign(target, mutator, inputs, out, settings=settings, workers=2, **options)
+TEST = "int LLVMFuzzerTestOneInput(const unsigned char *data, long size) "
+HEAD = "#include <stdlib.h>\n#include <unistd.h>\nvolatile int n;\n"
 
 
-def run_in(out: Path, target, num_inputs: int = NUM_INPUTS, **changed) -> list[dict]:
-    with open_in(out, target, **changed) as campaign:
-        assert campaign.run(num_inputs=num_inputs)
-    return told_in(out)
-
-
-def told_in(out: Path) -> list[dict]:
-    """The journal without times and folders."""
-    rows = [json.loads(line) for line in (out / "journal.jsonl").read_text().splitlines()]
-    for row in rows:
-        row.pop("seconds", None)
-        for failed in row.get("failed", []):
-            failed.pop("reproduce", None)
-    return rows
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    """Contents by name; of descriptions of crashes, which name folders, that they are there."""
-    content = lambda path: b"" if path.suffix == ".json" else path.read_bytes()
-    return {path.name: content(path) for path in folder.iterdir()}
-
-
-def assert_same(out: Path, reference: Path) -> None:
-    assert told_in(out) == told_in(reference)
-    for folder in ("corpus", "crashes"):
-        assert files_in(out / folder) == files_in(reference / folder)
-
-
-@pytest.fixture(scope="module")
-def whole(stairs, tmp_path_factory) -> Path:
-    """A campaign that nothing disturbed."""
-    out = tmp_path_factory.mktemp("whole")
-    run_in(out, stairs)
-    return out
+def compile_target(clang: str, folder: Path, name: str, source: str, *flags: str) -> Target:
+    (folder / f"{name}.c").write_text(HEAD + source)
+    library = folder / f"{name}.so"
+    run_tool([clang, "-shared", "-fPIC", "-O1", *flags, library.with_suffix(".c"), "-o", library])
+    return Target.load(library)
 
 
 def test_it_finds_and_tells(whole, stairs):
-    settings, of_seeds, *batches = told_in(whole)
-    assert settings["settings"]["grow"] is True
-    assert [row["stop"] for row in [of_seeds, *batches]] == [0, 500, 1000, 1500, 2000, 2500, 2600]
-    found = [x for row in batches for x in row["found"]]
-    corpus = files_in(whole / "corpus")
-    assert corpus.keys() == {x["input"] for row in [of_seeds, *batches] for x in row["found"]}
-    parents = {**{hash_of(x): x for x in SEEDS}, **corpus}
-    for x in found:
-        expected = bytearray(parents[x["from"]])
-        for position, value in x["edits"]:
-            expected[position] = value
-        assert expected == corpus[x["input"]]
-    seed_names = {hash_of(x) for x in SEEDS}
-    assert any(x["from"] not in seed_names for x in found)  # it grew
-    with open_in(whole, stairs) as campaign, Executor(stairs) as executor:
-        executor.run(list(corpus.values()))
-        assert campaign.record.now.edges == executor.edges == campaign.executor.edges
-        assert campaign.record.now.features == executor.features == campaign.executor.features
-        assert campaign.record.edges_after(0) < executor.edges
-        bugs = ["SIGABRT LLVMFuzzerTestOneInput", "SIGSEGV fall LLVMFuzzerTestOneInput"]
-        assert sorted(campaign.record.bugs) == bugs
-        assert campaign.record.bugs.total() == sum(len(row["failed"]) for row in batches)
-        curve = np.array(campaign.record.curve)
+    out = whole.out
+    settings, of_seeds, *epochs = told_in(out)
+    assert settings["settings"]["guides"] == [guide.name for guide in Guide]
+    stops = [row["stop"] for row in [of_seeds, *epochs]]
+    for first, stop in pairwise(stops[:-1]):
+        assert stop == epoch_at(first).stop
+    assert stops[0] == 0 and stops[-1] == NUM_INPUTS < epoch_at(stops[-2]).stop
+    assert [row.get("is_partial", False) for row in epochs] == [*(len(epochs) - 1) * [False], True]
+    corpus = files_in(out / "corpus")
+    new = [x for row in [of_seeds, *epochs] for x in row["found"] if x["new_features"]]
+    assert corpus.keys() == {x["input"] for x in new}
+    with open_in(out, stairs) as campaign:
+        assert campaign.run(num_inputs=NUM_INPUTS)
+        mutants = [x for x in new if x["number"] >= 0]
+        assert len(mutants) > 10
+        assert any(x["from"] not in {hash_of(seed) for seed in SEEDS} for x in mutants)  # it grew
+        record, engine = campaign.record, campaign.engine
+        with Executor(stairs) as executor:
+            executor.run(list(corpus.values()))
+            assert record.now.edges == executor.edges == np.count_nonzero(engine.seen)
+            assert record.now.features == executor.features
+        assert record.edges_after(0) < record.now.edges
+        sites = {failed["site"] for row in epochs for failed in row["failed"]}
+        assert len(sites) == 2
+        assert {bug.kind for bug in campaign.bugs.all()} == {"abort", "SEGV"}
+        assert sum(bug.inputs for bug in campaign.bugs.all()) == len(record.failed) > 20
+        curve = np.array(record.curve)
+        paid = [arm.won for arm in engine.operators()]
     assert (np.diff(curve, axis=0) >= 0).all()
+    assert sum(paid) > 0
 
 
-def test_without_growth_all_start_from_seeds(stairs, tmp_path):
-    rows = run_in(tmp_path, stairs, grow=False)
-    names = {hash_of(x) for x in SEEDS}
-    assert all(x["from"] in names for row in rows[2:] for x in row["found"])
+def test_what_has_paid_is_what_found_new_edges(whole, stairs):
+    """What was found at t counts t / now: the counts of the engine, from the journal."""
+    with open_in(whole.out, stairs) as campaign:
+        assert campaign.run(num_inputs=NUM_INPUTS)
+        engine = campaign.engine
+        operators, stacks, origins = engine.operators(), engine.stacks(), engine.origins()
+    won, won_by_stack = np.zeros(len(operators)), np.zeros(len(stacks))
+    for row in told_in(whole.out)[2:]:
+        for x in row["found"]:
+            if x["new_edges"]:
+                bits = [i for i in range(len(operators)) if x["operators"] >> i & 1]
+                won[bits] += row["stop"] / NUM_INPUTS
+                won_by_stack[x["stack"]] += row["stop"] / NUM_INPUTS
+    np.testing.assert_allclose([arm.won for arm in operators], won)
+    np.testing.assert_allclose([arm.won for arm in stacks], won_by_stack)
+    np.testing.assert_allclose(sum(arm.won for arm in origins), won_by_stack.sum())
+    assert won_by_stack.sum() > 0.5
+
+
+def test_mutants_are_those_of_the_engine_when_their_epoch_began(stairs, tmp_path):
+    """What the journal says of an input is how it was made."""
+    with open_in(tmp_path, stairs) as campaign:
+        campaign.run(num_inputs=0)
+        for _ in range(8):
+            known = {hash_of(campaign.engine.input(i)) for i in range(campaign.engine.num_inputs)}
+            first = campaign.record.num_run
+            made = {n: campaign.engine.mutate(n) for n in range(*epoch_at(first))}
+            campaign.run(num_inputs=epoch_at(first).stop)
+            for x in told_in(tmp_path)[-1]["found"]:
+                data, recipe = made[x["number"]]
+                assert x["input"] == hash_of(data)
+                assert (x["operators"], x["stack"]) == (recipe.operators, recipe.stack)
+                assert x["from"] in known
 
 
 def test_the_number_of_workers_may_change_and_a_run_may_be_longer(stairs, whole, tmp_path):
-    for num_inputs in (0, 700, 700, 1500, NUM_INPUTS):  # 700 is within a batch
-        with open_in(tmp_path, stairs) as campaign:
-            campaign.executor._num_workers = 1 + num_inputs % 3
+    for num_inputs in (0, 700, 700, 1500, NUM_INPUTS):  # 700 is within an epoch
+        with open_in(tmp_path, stairs, workers=1 + num_inputs % 3) as campaign:
             assert campaign.run(num_inputs=num_inputs)
             assert campaign.record.num_run == num_inputs
-    found = lambda out: [x for row in told_in(out)[1:] for x in row["found"] + row["failed"]]
-    assert found(tmp_path) == found(whole)
+            end = end_of(campaign)
+    assert_same(end, whole)
 
 
-class Killed(BaseException):
-    """Stands for SIGKILL: nothing may run after it."""
-
-
-def test_killed_at_any_write(stairs, whole, tmp_path, monkeypatch):
-    """The first time at the first write, the second time at the second, ..."""
-    write_file, write = campaigns.write_file, os.write
-    num_kills, left = 0, 0
-
-    def is_last() -> bool:
-        nonlocal left
-        left -= 1
-        return left == 0
-
-    def killed_file(path, data):
-        if is_last():
-            raise Killed
-        write_file(path, data)
-
-    def killed_line(fd, line):
-        last = is_last()
-        written = write(fd, line[: len(line) // 2] if last and num_kills % 2 else line)
-        if last:
-            raise Killed
-        return written
-
-    monkeypatch.setattr(campaigns, "write_file", killed_file)
-    monkeypatch.setattr(crashes, "write_file", killed_file)
-    monkeypatch.setattr(journal.os, "write", killed_line)
-    while num_kills < 100:
-        left = num_kills + 1
-        try:
-            run_in(tmp_path, stairs)
-            break
-        except Killed:
-            num_kills += 1
-    assert 8 < num_kills < 100
-    assert_same(tmp_path, whole)
-
-
-def test_a_journal_cut_anywhere(stairs, whole, tmp_path):
-    content = (whole / "journal.jsonl").read_bytes()
-    rng = np.random.default_rng(0)
-    for i, cut in enumerate([0, len(content) - 1, *rng.integers(len(content), size=4).tolist()]):
-        out = tmp_path / str(i)
-        shutil.copytree(whole, out)
-        (out / "journal.jsonl").write_bytes(content[:cut])
-        run_in(out, stairs)
-        assert_same(out, whole)
-
-
-def command(target, out: Path, folder: Path, *more: str) -> list[str]:
-    for i, x in enumerate(SEEDS):
-        (folder / f"{i}").write_bytes(x)
-    words = ["fuzz", "run", target.library, "--out", out, "--seeds", folder]
-    words += ["--mutator", "uniform", "--edits", "1,2,4", "--batch", "200", *more]
-    return [sys.executable, "-m", "aloex", *map(str, words)]
-
-
-def wait_for_lines(path: Path, num_lines: int) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists() or path.read_bytes().count(b"\n") < num_lines:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_killed_and_interrupted_from_outside(stairs, tmp_path, number):
-    """kill -9, then ctrl-C or kill, then to the end: the same as in one go."""
-    folder, out, once = tmp_path / "seeds", tmp_path / "out", tmp_path / "once"
-    folder.mkdir()
-    endless = command(stairs, out, folder)
-    with subprocess.Popen(endless, stderr=subprocess.DEVNULL) as process:
-        wait_for_lines(out / "journal.jsonl", 5)
-        process.kill()
-    before = (out / "journal.jsonl").read_bytes()
-    # A shell's background jobs ignore SIGINT, and what they start inherits that.
-    heeding = ["env", "--default-signal=INT", *endless]
-    with subprocess.Popen(
-        heeding, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        wait_for_lines(out / "journal.jsonl", before.count(b"\n") + 3)
-        process.send_signal(number)
-        said, errors = process.communicate(timeout=60)
-    assert process.returncode == 128 + number
-    assert "stopped; repeat the command to resume" in errors
-    assert "report.html" in said
-    assert (out / "journal.jsonl").read_bytes().startswith(before[: before.rfind(b"\n") + 1])
-    numbers = json.loads((out / "report.json").read_text())
-    total = numbers["inputs"] + 300
-    done = subprocess.run([*endless, "--inputs", str(total)], capture_output=True, text=True)
-    assert f"resuming after {numbers['inputs']} inputs" in done.stderr
-    target = replace(stairs, name="library")
-    mutator = Uniform(edits=EDITS)
-    given = {"mutator": "uniform", "edits": "1,2,4", "keep": 0, "repair": None, "seed": 0}
-    with Campaign(target, mutator, SEEDS, once, settings=given, batch=200) as campaign:
-        campaign.run(num_inputs=total)
-    assert_same(out, once)
-
-
-class Deaf(RandomEdits):
-    """A mutator in which an interrupt gets lost, as in a destructor."""
-
-    def mutate(self, seeds, start, n):
-        if start >= 400:
-            with contextlib.suppress(KeyboardInterrupt):
-                os.kill(os.getpid(), signal.SIGINT)
-        return super().mutate(seeds, start, n)
-
-
-def test_an_interrupt_that_got_lost_is_noticed_after_the_batch(stairs, tmp_path):
-    mutator = Deaf(edits=EDITS)
-    with Campaign(stairs, mutator, SEEDS, tmp_path, settings={}, batch=200) as campaign:
-        assert not campaign.run(num_inputs=2000)
-        assert campaign.record.num_run == 600
-
-
-def test_a_full_disk_loses_nothing(stairs, whole, tmp_path, monkeypatch):
-    write = os.write
-
-    def full(fd, line):
-        if os.fstat(fd).st_size < 2000:
-            return write(fd, line)
-        write(fd, line[:7])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(journal.os, "write", full)
+def test_one_run_after_another_in_one_process(stairs, whole, tmp_path):
     with open_in(tmp_path, stairs) as campaign:
-        with pytest.raises(
-            AloexError, match=r"No space left on device; free some.*then resumes the campaign"
-        ):
-            campaign.run(num_inputs=NUM_INPUTS)
-        assert 1 < len(told_in(tmp_path)) < 8
-        monkeypatch.undo()
-        assert campaign.run(num_inputs=NUM_INPUTS)
-    assert_same(tmp_path, whole)
+        for num_inputs in (1, 100, 999, NUM_INPUTS):
+            assert campaign.run(num_inputs=num_inputs)
+        assert_same(end_of(campaign), whole)
+
+
+def test_a_bound_on_time_ends_within_an_epoch(stairs, tmp_path):
+    with open_in(tmp_path, stairs) as campaign:
+        assert campaign.run(max_seconds=0.3)
+        assert campaign.record.seconds >= 0.3
+        num_run = campaign.record.num_run
+        assert num_run > 0
+        assert campaign.run(max_seconds=0.0) and campaign.record.num_run <= num_run
 
 
 def test_other_settings_are_refused(stairs, whole, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(whole.out, out)
     for changed, words in (
         ({"seed": 2}, "has seed=1, now seed=2 is given"),
-        ({"grow": False}, "has grow=True, now grow=False"),
-        ({"seeds": SEEDS[:2]}, "has seeds='"),
+        ({"keep": 1}, "has keep=0, now keep=1"),
+        ({"repair": "png"}, "has repair='none', now repair='png'"),
+        ({"guides": ALL_GUIDES & ~Guide.STACK}, "has guides="),
+        ({"dictionary": [b"token"]}, rf"the tokens \(--dict, .* not as when .*: --out {out}-2$"),
+        (
+            {"seeds": SEEDS[:2]},
+            rf"the seeds \(--seeds\) are not as when the campaign in {out} began",
+        ),
         ({"timeout": 2.0}, "has timeout=1.0, now timeout=2.0"),
+        ({"settings": {"model": "x"}}, r"the model \(--model\) is not as when"),
     ):
         with pytest.raises(CheckpointError, match=words):
-            open_in(whole, stairs, **changed)
+            open_in(out, stairs, **changed)
     other = tmp_path / "other.so"
     other.write_bytes(stairs.library.read_bytes() + b"!")
-    with pytest.raises(CheckpointError, match="has library='"):
-        open_in(whole, replace(stairs, library=other))
+    again = f"aloex fuzz run {other} --seeds {out}/corpus --out {out}-2$"
+    with pytest.raises(CheckpointError, match=f"the target was built again since .*: {again}"):
+        open_in(out, replace(stairs, library=other))
+    (tmp_path / "out-2").mkdir()
+    with pytest.raises(CheckpointError, match=f": --out {out}-3$"):
+        open_in(out, stairs, seed=2)
 
 
 def test_damage_is_told(stairs, whole, tmp_path):
     out = tmp_path / "out"
-    shutil.copytree(whole, out)
+    shutil.copytree(whole.out, out)
     with open_in(out, stairs), pytest.raises(AloexError, match="another process is at work"):
         open_in(out, stairs)
-    path = out / "corpus" / told_in(out)[2]["found"][0]["input"]
-    for spoil, words in (
-        (lambda: path.write_bytes(b"other"), "is not as it was written"),
-        (path.unlink, "cannot be read: No such file"),
+    lines = (whole.out / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    state = (whole.out / "state").read_bytes()
+    for name, content, words in (
+        ("journal.jsonl", b"".join([*lines[:2], b"{oops\n", *lines[3:]]), "damaged in line 3"),
+        ("journal.jsonl", b'{"step": 1}\n', "is not the journal of a campaign"),
+        ("journal.jsonl", b"".join(lines[:3]), "is not of this journal; delete it to run"),
+        ("state", state[:-1], "is damaged; delete it to run the campaign again"),
+        ("state", state[:100] + b"!" + state[101:], "is damaged; delete it"),
+        ("state", b"", "is damaged; delete it"),
     ):
-        spoil()
-        with open_in(out, stairs) as campaign, pytest.raises(CheckpointError, match=words):
-            campaign.run(num_inputs=NUM_INPUTS + 1)
-    lines = (whole / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    for content, words in (
-        (b"".join([*lines[:2], b"{oops\n", *lines[3:]]), "damaged in line 3; remove the line"),
-        (b'{"step": 1}\n', "is not the journal of a campaign"),
-    ):
-        (out / "journal.jsonl").write_bytes(content)
+        (out / "journal.jsonl").write_bytes(b"".join(lines))
+        (out / "state").write_bytes(state)
+        (out / name).write_bytes(content)
         with pytest.raises(CheckpointError, match=words):
             open_in(out, stairs)
+        assert (out / name).read_bytes() == content  # nothing is thrown away
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(AloexError, match=r"cannot write to .*: (Not a directory|File exists)"):
         open_in(tmp_path / "file", stairs)
+    with pytest.raises(AloexError, match=r"cannot write to /proc/nope: .*; check the path$"):
+        open_in(Path("/proc/nope"), stairs)  # there is nothing to resume
     with pytest.raises(InputError, match=r"holds other files \(file, out\) and no campaign"):
         open_in(tmp_path, stairs)
     assert not (tmp_path / "corpus").exists()
 
 
-def test_large_seeds_are_mutated_in_parts(stairs, whole, tmp_path, monkeypatch):
-    monkeypatch.setattr(campaigns, "MAX_BYTES", 1000)
-    rows = run_in(tmp_path, stairs)
-    assert len(rows) > 20
-    found = lambda rows: [x for row in rows[1:] for x in row["found"] + row["failed"]]
-    assert sorted(map(str, found(rows))) == sorted(map(str, found(told_in(whole))))
+def test_without_its_state_a_campaign_runs_again_with_the_same_results(stairs, whole, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(whole.out, out)
+    (out / "state").unlink()
+    assert_same(run_in(out, stairs), whole)
 
 
-def test_an_interrupt_drops_the_batch(stairs, whole, tmp_path):
-    def interrupt(record):
-        if record.num_run in signals:
-            os.kill(os.getpid(), signals[record.num_run])
-
-    signals, stopped_by = {500: signal.SIGINT, 1500: signal.SIGTERM}, []
-    for _ in range(3):
-        with open_in(tmp_path, stairs) as campaign:
-            is_done = campaign.run(num_inputs=NUM_INPUTS, on_batch=interrupt)
-            assert is_done == (campaign.record.num_run == NUM_INPUTS)
-            stopped_by.append(campaign.signal)
-    assert is_done and stopped_by == [signal.SIGINT, signal.SIGTERM, None]
-    assert_same(tmp_path, whole)
-
-
-def test_targets_that_cannot_be_used(clang, tmp_path, monkeypatch):
+def test_a_target_that_cannot_be_loaded_is_told_in_seconds(clang, tmp_path, monkeypatch):
+    assert worker.MAX_START == 10
     monkeypatch.setattr(worker, "MAX_START", 0.5)
-    test = "int LLVMFuzzerTestOneInput(const char *data, long size) { return 0; }\n"
     first = "__attribute__((constructor)) static void first(void) { sleep(1000); }\n"
-    for name, source, words in (
-        ("plain", test, "has no coverage counters"),
-        ("hanging", "#include <unistd.h>\n" + first + test, "died or hung as it was loaded"),
+    told = (
+        'int LLVMFuzzerInitialize(int *c, char ***v) { write(2, "no licence\\n", 11); _exit(3); }\n'
+    )
+    dies = "int LLVMFuzzerInitialize(int *c, char ***v) { return *(volatile int *)8; }\n"
+    plain = f"{TEST}{{ return 0; }}\n"
+    counted = "-fsanitize=fuzzer-no-link"
+    for name, source, flags, words in (
+        ("plain", plain, (), "has no coverage counters"),
+        ("hanging", first + plain, (counted,), r"not loaded after 0 seconds; does LLVMFuzzerInit"),
+        ("leaving", told + plain, (counted,), "cannot be used: no licence"),
+        ("dying", dies + plain, (counted,), "died of SIGSEGV as it was loaded; .*FuzzerInitialize"),
     ):
-        (tmp_path / f"{name}.c").write_text(source)
-        library = tmp_path / f"{name}.so"
-        subprocess.run([clang, "-shared", "-fPIC", library.with_suffix(".c"), "-o", library])
+        target = compile_target(clang, tmp_path, name, source, *flags)
         with pytest.raises(InputError, match=words):
-            open_in(tmp_path / "out", Target.load(library))
+            open_in(tmp_path / "out", target)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_target_that_always_fails(stairs, tmp_path):
-    always = [b"abc%04d\xff" % i for i in range(30)]
-    with open_in(tmp_path, stairs, seeds=always) as campaign:
-        with pytest.raises(InputError, match=r"none of the 30 seeds can be used: .*SIGABRT"):
+def test_a_crash_on_the_empty_input_is_a_bug_like_others(clang, tmp_path):
+    source = f"{TEST}{{ if (size == 0) abort(); n += data[0] == 'x'; return 0; }}\n"
+    target = compile_target(clang, tmp_path, "picky", source, "-fsanitize=fuzzer-no-link")
+    with open_in(tmp_path / "out", target, seeds=[b"abc", b"d"]) as campaign:
+        assert campaign.run(num_inputs=500)
+        assert [failed["number"] for failed in campaign.record.failed] == [-3]
+        assert [bug.inputs for bug in campaign.bugs.all()] == [1]
+        assert campaign.record.num_seeds == 2
+    assert b"" in files_in(tmp_path / "out/crashes").values()
+    with open_in(tmp_path / "again", target, seeds=[b"abc", b""]) as campaign:
+        assert campaign.run(num_inputs=100)
+        assert [failed["number"] for failed in campaign.record.failed] == [-1]
+
+
+def test_a_target_that_writes_anywhere_is_fuzzed_and_two_workers_find_what_one_finds(
+    wild, tmp_path
+):
+    ends = []
+    for workers in (1, 2):
+        out, seeds = tmp_path / str(workers), [b"n1", b"?y", b"nn"]
+        ends.append(run_in(out, wild, seeds=seeds, workers=workers))
+    assert_same(*ends)
+    assert {"abort", "exit", "SEGV"} <= {kind for kind, _, _ in ends[0].bugs}
+
+
+ZEROS = [bytes(size) for size in (1, 4, 16, 64, 256)]
+
+
+def test_a_target_that_fails_on_all_seeds_is_fuzzed_from_zeros(stairs, tmp_path):
+    always = [b"abc%04d\xff" % i for i in range(40)]  # more than a portion
+    ends = []
+    for workers in (1, 2):
+        with open_in(tmp_path / str(workers), stairs, seeds=always, workers=workers) as campaign:
+            assert campaign.run(num_inputs=1000)
+            assert corpus_of(campaign)[:5] == ZEROS
+            assert len(campaign.record.failed) >= 40
+            assert (
+                "could start from none of 40 seeds, so it began with zeros"
+                in (notes_of(campaign)[0])
+            )
+            ends.append(end_of(campaign))
+    assert_same(*ends)
+
+
+@pytest.mark.parametrize("seeds", [[], [b"a", b"bc"]])
+def test_a_target_that_fails_on_short_inputs_is_fuzzed(clang, tmp_path, seeds):
+    target = compile_target(
+        clang,
+        tmp_path,
+        "long",
+        f"{TEST}{{ if (size < 16) abort(); n += data[0] > 9; return 0; }}\n",
+        "-fsanitize=fuzzer-no-link",
+    )
+    with open_in(tmp_path / "out", target, seeds=seeds) as campaign:
+        assert campaign.run(num_inputs=500)
+        assert campaign.record.num_run == 500
+        assert corpus_of(campaign)[:3] == ZEROS[2:]
+        assert [bug.kind for bug in campaign.bugs.all()] == ["abort"]
+
+
+def test_a_target_that_always_fails(clang, tmp_path):
+    source = f"{TEST}{{ if (n < 9) abort(); return n; }}\n"
+    target = compile_target(clang, tmp_path, "never", source, "-fsanitize=fuzzer-no-link")
+    for _ in range(2):  # and says so again
+        with (
+            open_in(tmp_path / "out", target, seeds=[b"a", b"b"]) as campaign,
+            pytest.raises(NoUsableSeed, match="never fails on all 2 seeds and on inputs of zeros"),
+        ):
             campaign.run(num_inputs=100)
-        assert campaign.record.bugs.total() == 30
-    assert len(files_in(tmp_path / "crashes")) == 2 * MAX_KEPT
-    with open_in(tmp_path, stairs, seeds=always) as campaign, pytest.raises(InputError):
-        campaign.run(num_inputs=100)  # and says so again
+        numbers = [-3, -2, -1, *range(-8, -3)]  # the empty input, the seeds, zeros
+        assert sorted(failed["number"] for failed in campaign.record.failed) == sorted(numbers)
+        (bug,) = campaign.bugs.known
+        assert (bug.kind, bug.inputs) == ("abort", 8)
+
+
+def test_seeds_that_leave_nothing_to_change_are_told(stairs, tmp_path):
+    """Before there is a folder."""
+    words = "the first 12 bytes are to stay, the longest seed has 12"
+    with pytest.raises(InputError, match=words):
+        open_in(tmp_path / "12", stairs, keep=12)
+    assert not (tmp_path / "12").exists()
+    with open_in(tmp_path / "11", stairs, keep=11) as campaign:
+        campaign.run(num_inputs=500)
+        assert all(x.startswith(b"abcdefghijk") or x in SEEDS for x in corpus_of(campaign))
+
+
+def corpus_of(campaign: Campaign) -> list[bytes]:
+    return [campaign.engine.input(i) for i in range(campaign.engine.num_inputs)]
+
+
+def test_seeds_that_cover_nothing_are_mutated_all_the_same(clang, tmp_path):
+    """A target may ask to forget an input; here it wants a letter in its place first."""
+    source = f"{TEST}{{ if (size < 2 || data[1] != 'k') return -1; n += data[0] > 9; return 0; }}\n"
+    target = compile_target(clang, tmp_path, "shy", source, "-fsanitize=fuzzer-no-link")
+    with open_in(tmp_path / "out", target, seeds=[b"abc"]) as campaign:
+        assert campaign.run(num_inputs=3000)
+        assert campaign.record.now.edges > 1
+
+
+def test_compares_solve_what_chance_does_not(secrets, tmp_path):
+    """Eight branches behind values of four bytes and more, and behind words."""
+    found = {}
+    for name, guides in (
+        ("all", ALL_GUIDES),
+        ("no", ALL_GUIDES & ~(Guide.COMPARES | Guide.TOKENS)),
+    ):
+        out, seeds = tmp_path / name, [b"0123456789" * 3]
+        with open_in(out, secrets, seeds=seeds, guides=guides) as campaign:
+            campaign.run(num_inputs=6000)
+            found[name] = campaign.record.now.edges - campaign.record.edges_after(0)
+    assert found["all"] >= 8 > 3 >= found["no"]
+
+
+@pytest.mark.parametrize(("share", "kinds"), [(0.0, ["branching"]), (1.0, ["branching", "hidden"])])
+def test_faults_that_do_not_crash_are_found_with_sanitizers(quiet, tmp_path, share, kinds):
+    """What covers something new always runs with them; what does not, if its turn comes."""
+    with open_in(tmp_path, quiet, seeds=[b"abcd0123"], sanitized_share=share) as campaign:
+        assert campaign.run(num_inputs=1500)
+        bugs = campaign.bugs.all()
+    assert sorted(bug.top[0].function for bug in bugs) == kinds
+    assert {bug.kind for bug in bugs} == {"heap-buffer-overflow"}
+    lines = Path(str(quiet.source), "quiet.c").read_text().splitlines()
+    assert all("return block[" in lines[bug.top[0].line - 1] for bug in bugs)
+
+
+def test_without_a_build_with_sanitizers_there_is_no_share(stairs, quiet, tmp_path):
+    for target, share in ((stairs, 0), (quiet, 0.02)):
+        with open_in(tmp_path / target.name, target) as campaign:
+            assert campaign.settings["sanitized_share"] == share
 
 
 def test_seeds_of_all_kinds(tmp_path):
@@ -370,3 +364,31 @@ def test_seeds_of_all_kinds(tmp_path):
     assert read_seeds(tmp_path / "deep" / "b", max_len=100).inputs == [b"seed"]
     with pytest.raises(InputError, match=r"longer than 3 bytes\): b;"):
         read_seeds(tmp_path / "deep", max_len=3)
+
+
+def test_the_journal_is_lines_of_json(whole):
+    rows = [json.loads(x) for x in (whole.out / "journal.jsonl").read_text().splitlines()]
+    assert sum(row["target_seconds"] for row in rows[2:]) > 0
+    seconds = [row["seconds"] for row in rows[1:]]
+    assert seconds == sorted(seconds)
+
+
+def test_mutants_that_are_cut_short_are_the_same_with_any_number_of_workers(heavy, tmp_path):
+    """Most mutants of these seeds cost far more than the seeds."""
+    how = {"seeds": [b"\0abcd", b"\1abcd"], "num_inputs": 1500, "timeout": 0.1}
+    ends = [run_in(tmp_path / f"{n}", heavy, workers=n, **how) for n in (1, 2)]
+    assert_same(*ends)
+    with open_in(tmp_path / "1", heavy, **{k: how[k] for k in ("seeds", "timeout")}) as campaign:
+        by_epoch = [row.get("num_cut", 0) for row in campaign.journal.rows]
+        assert campaign.record.num_cut == sum(by_epoch) > 100
+        assert by_epoch[:2] == [0, 0]  # at first it is not known what mutants cost
+
+
+def test_what_a_killed_process_has_not_finished_is_removed(stairs, tmp_path):
+    left = [tmp_path / folder / ".abc.1.writing" for folder in ("corpus", "crashes")]
+    run_in(tmp_path, stairs, num_inputs=64)
+    for path in left:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"half of")
+    open_in(tmp_path, stairs).__exit__()
+    assert not any(path.exists() for path in left)

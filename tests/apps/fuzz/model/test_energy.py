@@ -26,17 +26,13 @@ from aloex.apps.fuzz.model.contexts import (
     REACH,
     WINDOW,
     Examples,
-    context,
     position_features,
 )
 from aloex.apps.fuzz.model.learn import TRAINING, learn_model, quality
 from aloex.apps.fuzz.model.load import build_model, load_model
-from aloex.apps.fuzz.mutate.mutators import RandomEdits
-from aloex.apps.fuzz.mutate.with_model.resample import Resample
 from aloex.base.errors import InputError
 from aloex.kernels import run
 from stats import assert_draws_match, compiled, randomised
-from studies.fuzz import study
 
 SIZES = ModelSettings(hidden=8, embed_dim=2)
 SLOTS = (HERE, 30, UNUSED, 40)  # two bytes before, and nine after the byte itself
@@ -144,33 +140,6 @@ def test_an_lstm_as_predictor_and_as_energy():
     np.testing.assert_allclose(found[values] - found[3], expected - expected[0], atol=1e-3)
 
 
-def test_resampling_by_its_definition():
-    """Edit by edit, each of the law at the bytes as they are."""
-    seeds, model = [b"0123456789", bytes(range(100)), b"#"], tiny()
-    mutator = Resample(model, seed=5, edits=(3, 20))
-    mutants = mutator.mutate(seeds, 3, 30)
-    places = RandomEdits(seed=5, edits=(3, 20))
-    chance, ask = places.chances(seeds, 3, 30).value, compiled(model)
-    for i in (0, 7, 29):
-        data = np.frombuffer(bytearray(seeds[mutants.origin[i]]), np.uint8)
-        for k, (at, value) in enumerate(mutants.edits(i)):
-            around = context(data, np.array(0), np.array(len(data)), np.array(at))
-            law = np.exp(ask(jnp.asarray(around), jnp.asarray(at), jnp.asarray(len(data) - 1 - at)))
-            sums = np.append(0, np.cumsum(np.asarray(law, np.float64)))
-            u = chance[mutants.first[i] + k]
-            assert sums[value] - 1e-4 <= u <= sums[value + 1] + 1e-4
-            data[at] = value
-        assert mutants.input(i) == data.tobytes()
-    kept = Resample(model, seed=5, keep=4, repair=lambda x: x + b"!").mutate(seeds, 0, 30)
-    for i in range(30):
-        head, origin = kept.input(i)[:4], seeds[kept.origin[i]]
-        assert head == origin[:4] and len(kept.input(i)) == len(origin) + 1
-    parts = [mutator.mutate(seeds, 3, 11), mutator.mutate(seeds, 14, 19)]
-    np.testing.assert_array_equal(
-        np.concatenate([part.inputs.data for part in parts]), mutants.inputs.data
-    )
-
-
 @pytest.mark.parametrize("method", TRAINING)
 def test_a_file_of_each_kind(method, tmp_path):
     path, settings = tmp_path / "m.safetensors", dataclasses.replace(SIZES, method=method)
@@ -178,11 +147,6 @@ def test_a_file_of_each_kind(method, tmp_path):
     back = load_model(path)
     assert back.settings == settings
     assert back(some_context(), *OFFSET_AND_AFTER).shape == (256,)
-    lines = study.model_lines(path, 100)
-    assert {line.method for line in lines} == {method}
-    assert "best" not in {line.mode for line in lines}  # nobody knows how good the model is
-    back.save(path, held_out=-2.0)
-    assert "best" in {line.mode for line in study.model_lines(path, 100)}
 
 
 @pytest.mark.parametrize(("method", "steps"), [("aloe", 300), ("learn-and-fuzz", 200)])

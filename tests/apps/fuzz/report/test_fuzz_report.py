@@ -1,8 +1,9 @@
-"""What a campaign leaves: a small corpus that covers all, lists of bugs, a page, line counts."""
+"""What a campaign leaves: numbers, a page, a small corpus, line counts."""
 
 import json
+import os
 import re
-import shutil
+import signal
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,20 +11,19 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from aloex.apps.fuzz.campaign import Campaign
+from aloex import __version__
+from aloex.apps.fuzz.campaign import Campaign, Wins, minimise, status_of
 from aloex.apps.fuzz.campaign.minimise import cover
-from aloex.apps.fuzz.campaign.record import Record
-from aloex.apps.fuzz.campaign.status_line import StatusLine, clock
+from aloex.apps.fuzz.campaign.progress import pace
 from aloex.apps.fuzz.execute import Executor
-from aloex.apps.fuzz.mutate.mutators import ByteOfOtherSeed, Uniform
-from aloex.apps.fuzz.report import charts, formats, report, write_line_coverage
+from aloex.apps.fuzz.report import charts, report, write_line_coverage, write_report
+from aloex.apps.fuzz.report.page import MAX_FILES, MAX_FRAMES, REFRESH, page, short
 from aloex.base.errors import InputError
-from aloex.base.html import render
-from aloex.cli.main import app
+from aloex.base.words import count
 
 SEEDS = [b"--------", b"abcdefghijkl"]
+OUTPUTS = {"report.html", "report.json", "curve.json", "bugs.json", "bugs.sarif", "bugs.junit.xml"}
 
 
 def greedy(edges: list[set[int]], sizes: list[int]) -> list[int]:
@@ -45,19 +45,39 @@ def test_the_cover_is_the_greedy_one():
 
 
 @pytest.fixture(scope="module")
-def out(stairs, tmp_path_factory) -> Path:
-    """A campaign with its outputs."""
-    out = tmp_path_factory.mktemp("campaign")
-    mutator = Uniform(edits=(1, 2, 4))
-    with Campaign(stairs, mutator, SEEDS, out, settings={"mutator": "<uniform>"}) as campaign:
+def campaign(stairs, tmp_path_factory):
+    """A campaign that has written nothing yet."""
+    target = replace(stairs, name="<stairs>", source="x & y")
+    with Campaign(target, SEEDS, tmp_path_factory.mktemp("campaign"), workers=2) as campaign:
         campaign.run(num_inputs=3000)
-        report.write_report(campaign)
-        report.write_report(campaign)  # the outputs before are replaced
-    return out
+        yield campaign
+
+
+@pytest.fixture(scope="module")
+def out(campaign) -> Path:
+    """Its folder, with all outputs."""
+    write_report(campaign)
+    write_report(campaign)  # the outputs before are replaced
+    return campaign.out
 
 
 def read(path: Path):
     return json.loads(path.read_text())
+
+
+# ---- numbers
+
+
+def test_while_it_runs_the_report_costs_no_runs_of_the_target(campaign, monkeypatch):
+    """All but the small corpus is there, and the page loads itself again."""
+    for name in ("run", "run_lanes", "trace"):
+        monkeypatch.setattr(campaign.executor, name, None)
+    monkeypatch.setattr(campaign.bugs, "minimise", None)
+    numbers = write_report(campaign, False)
+    assert {path.name for path in campaign.out.glob("*.*")} - {".lock"} >= OUTPUTS
+    assert not (campaign.out / "minimised").exists() and numbers["minimised"] is None
+    text = (campaign.out / "report.html").read_text()
+    assert f'http-equiv="refresh" content="{REFRESH}"' in text and "running for" in text
 
 
 def test_the_small_corpus_covers_what_the_large_one_covers(stairs, out):
@@ -72,79 +92,146 @@ def test_the_small_corpus_covers_what_the_large_one_covers(stairs, out):
     assert len(list((out / "minimised").iterdir())) == numbers["minimised"] < numbers["corpus"]
 
 
-def test_the_numbers_and_the_curve_agree(out):
+def test_the_numbers_agree_with_the_curve_and_the_screen(campaign, out):
     numbers, curve = read(out / "report.json"), read(out / "curve.json")
     assert numbers["inputs"] == curve[-1]["inputs"] == 3000
     assert numbers["edges"] == curve[-1]["edges"] > numbers["edges_of_seeds"] == curve[0]["edges"]
     assert numbers["features"] == curve[-1]["features"]
     assert numbers["edges_gained"] == curve[-1]["edges"] - curve[0]["edges"] > 0
-    page = (out / "report.html").read_text()
-    assert f"\n{numbers['edges_gained']:,} more than the seeds" in page
     assert all(a[key] <= b[key] for a, b in pairwise(curve) for key in a)
-    assert numbers["failing_inputs"] == sum(bug["inputs"] for bug in numbers["bugs"]) > 0
+    status = status_of(campaign, Wins(), [])
+    for name in ("seeds", "inputs", "corpus", "edges", "edges_of_target"):
+        assert numbers[name] == getattr(status, name)
+    assert numbers["executions_per_second"] == round(status.per_second, 1)
+    wins = lambda arms: [(arm["name"], arm["wins"]) for arm in arms]
+    assert wins(numbers["operators"]) == [(arm.name, arm.wins) for arm in status.operators]
+    assert wins(numbers["operators_at_once"]) == [(arm.name, arm.wins) for arm in status.stacks]
+    (source,) = numbers["sources"]
+    edges = numbers["edges"], numbers["edges_of_target"]
+    assert source["file"] == "stairs.c" and (source["covered"], source["edges"]) == edges
 
 
-def test_bugs_for_other_programs(out):
-    bugs = {bug["bug"]: bug for bug in read(out / "report.json")["bugs"]}
-    log = read(out / "bugs.sarif")
-    assert log["version"] == "2.1.0"
-    (run,) = log["runs"]
-    assert run["tool"]["driver"]["name"] == "aloex"
-    assert {r["partialFingerprints"]["bug/v1"] for r in run["results"]} == bugs.keys()
-    for result in run["results"]:
-        assert result["ruleId"] in {rule["id"] for rule in run["tool"]["driver"]["rules"]}
-        bug = bugs[result["partialFingerprints"]["bug/v1"]]
-        assert result["occurrenceCount"] == bug["inputs"]
-        assert bug["first"]["reproduce"] in result["message"]["text"]
-        uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-        assert (out / uri).is_file()
-        names = [
-            f["location"]["logicalLocations"][0]["fullyQualifiedName"]
-            for f in result["stacks"][0]["frames"]
-        ]
-        assert names == bug["first"]["stack"]
+def test_bugs_are_those_of_the_lists_for_other_programs(out):
+    numbers, listed = read(out / "report.json"), read(out / "bugs.json")["bugs"]
+    assert [bug["kind"] for bug in listed] == [bug["kind"] for bug in numbers["bugs"]]
+    assert {bug["kind"] for bug in listed} == {"abort", "SEGV"}
+    assert numbers["failing_inputs"] == sum(bug["inputs"] for bug in listed) > 0
+    for bug in numbers["bugs"]:
+        assert (out / bug["file"]).is_file()
+        assert bug["is_minimised"] == bug["file"].endswith(".min")
+        assert re.fullmatch(r"stairs\.c:\d+", bug["place"]) and bug["stack"]
+    (run,) = read(out / "bugs.sarif")["runs"]
+    assert run["properties"]["inputs"] == 3000 and len(run["results"]) == 2
     suite = ElementTree.parse(out / "bugs.junit.xml").getroot()[0]
-    assert suite.get("tests") == suite.get("failures") == str(len(bugs)) == "2"
-    for case in suite:
-        assert case.get("name") in bugs
-        assert bugs[case.get("name")]["first"]["reproduce"] in (case[0].text or "")
+    assert suite.get("failures") == "2"
 
 
-def test_no_bugs_are_a_test_that_passes_and_odd_names_are_no_trouble():
-    record = Record(num_seeds=1)
-    suite = ElementTree.fromstring(formats.junit(record, "x"))[0]
-    assert (suite.get("tests"), suite.get("failures"), len(suite)) == ("1", "0", 1)
-    assert formats.sarif(record, "x")["runs"][0]["results"] == []
-    odd = {"bug": "SEGV <\x00&>", "input": "i", "stack": ["<\x01"], "reproduce": "a & b"}
-    row = {"number": 0, "site": "p", **odd}
-    record.add({"stop": 1, "seconds": 1.0, "found": [], "failed": [row]})
-    case = ElementTree.fromstring(formats.junit(record, "x"))[0][0]
-    assert case.get("name") == "SEGV <?&>"
-    html = render(report.TEMPLATE.read_text(), **values_of_page(record))
-    assert "SEGV &lt;" in html and "a &amp; b" in html
+def stop_now(campaign, monkeypatch) -> None:
+    """As if a signal had ended the campaign, and the time for what comes then had passed."""
+    monkeypatch.setattr(campaign, "signal", 15)
+    monkeypatch.setattr(report, "MAX_WAIT", -1.0)
 
 
-def values_of_page(record: Record) -> dict:
-    bugs = [{"bug": bug, "inputs": 1, "first": first} for bug, first in record.crashes.items()]
-    names = ("target", "command", "inputs", "seeds", "seconds", "inputs_per_second", "edges")
-    numbers = dict.fromkeys((*names, "edges_of_target", "edges_gained", "minimised"), 1)
-    charts = dict.fromkeys(("over_inputs", "over_time", "num_edits", "positions"), "")
-    return {"numbers": numbers | {"bugs": bugs}, "bugs": bugs, "settings": {}, **charts}
+def test_a_corpus_is_run_again_unless_somebody_waits(campaign, monkeypatch, capsys):
+    """However long it takes: the next job begins with it."""
+    monkeypatch.setattr(pace, "FIRST_LINE", 0.0)
+    notes: list[str] = []
+    num_kept = report.write_minimised(campaign, notes)
+    assert num_kept and notes == []
+    assert "running the corpus again, for minimised/: 0 of " in capsys.readouterr().err
+    stop_now(campaign, monkeypatch)
+    assert report.write_minimised(campaign, notes) is None
+    (note,) = notes
+    assert re.match(r"minimised/ is left out: it was stopped while \d+ inputs of the corpus", note)
+    assert note.endswith("ran again; corpus/ has all that was found")
 
 
-def test_each_mutant_counts_as_one_where_its_edits_are():
-    """By hand: edits at 0 and 1 share a mutant, the edit at 1 has one of its own; no seeds."""
-    record = Record(num_seeds=1)
-    found = lambda number, *edits: {
-        "number": number, "input": "i", "edits": edits, "new_edges": 1, "features": [8]
-    }  # fmt: skip
-    seed = {"number": -1, "input": "s", "new_edges": 1, "features": [0]}
-    record.add({"stop": 0, "seconds": 1.0, "found": [seed], "failed": []})
-    mutants = [found(0, (0, 7), (1, 7)), found(3, (1, 9)), found(4, (3, 1), (3, 2), (3, 3), (0, 1))]
-    record.add({"stop": 9, "seconds": 2.0, "found": mutants, "failed": []})
-    assert report.edit_positions(record) == [("0", 0.75), ("1", 1.5), ("2", 0.0), ("3", 0.75)]
-    assert report.edit_counts(record) == [("1", 1), ("2", 1), ("4", 1)]
-    assert report.edit_positions(Record(num_seeds=1)) == [("0", 0.0)]
+def test_an_interrupt_ends_the_running_again(campaign, monkeypatch):
+    run = campaign.executor.run
+
+    def interrupted(*args, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        return run(*args, **options)
+
+    monkeypatch.setattr(campaign.executor, "run", interrupted)
+    monkeypatch.setattr(minimise, "AT_ONCE", 1)
+    notes: list[str] = []
+    assert report.write_minimised(campaign, notes) is None
+    assert "it was stopped while" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "seconds", "why"),
+    [
+        ([b"%d" % i for i in range(100)], 1e-9, "there was no time for 68 seeds"),
+        ([b"abc0000\xff", b"abc0001\xff"], 1e9, "no seed could be used"),
+    ],
+)
+def test_seeds_that_cover_nothing_yet_are_not_forgotten(stairs, tmp_path, seeds, seconds, why):
+    """What replaces a corpus by minimised/ keeps those that were not run, and those that failed."""
+    with Campaign(stairs, seeds, tmp_path, workers=1) as campaign:
+        campaign.run(num_inputs=100, max_seconds=seconds)
+        notes = write_report(campaign)["notes"]
+    assert f"minimised/ is left out: {why}; corpus/ has all that was found" in notes
+    assert not (tmp_path / "minimised").exists()
+
+
+def test_a_corpus_that_is_damaged_does_not_cost_the_report(campaign, out, monkeypatch):
+    path = next((out / "corpus").iterdir())
+    content = path.read_bytes()
+    path.write_bytes(b"other")
+    notes = write_report(campaign)["notes"]
+    path.write_bytes(content)
+    assert any("minimised/ is left out" in x and "not as it was written" in x for x in notes)
+    assert write_report(campaign)["notes"] == []
+
+
+# ---- the page
+
+
+def test_the_page_stands_alone(out):
+    text, numbers = (out / "report.html").read_text(), read(out / "report.json")
+    assert not re.search(r"https?://|<script|<link|src=|@import|url\(", text)
+    assert "refresh" not in text and 'name="viewport"' in text
+    assert "prefers-color-scheme: dark" in text
+    assert text.count("<svg") == text.count("</svg>") == 2
+    assert "&lt;stairs&gt;" in text and "x &amp; y" in text and "<stairs>" not in text
+    tags = ("table", "tr", "td", "th", "div", "dl", "details", "p", "h2")
+    for tag in tags:
+        assert len(re.findall(rf"<{tag}\b", text)) == text.count(f"</{tag}>") > 0, tag
+    words = [f"{numbers['edges_gained']:,} more than the seeds", "stairs.c", __version__]
+    words += [bug[key] for bug in numbers["bugs"] for key in ("name", "place", "file", "reproduce")]
+    words += [arm["name"] for arm in numbers["operators"]]
+    for word in words:
+        assert word in text, word
+
+
+def test_odd_names_and_an_empty_campaign_are_no_trouble(campaign, out):
+    numbers = read(out / "report.json")
+    bug = {**numbers["bugs"][0], "name": "SEGV <b>", "reproduce": "a & b", "report": "<i>\n"}
+    bug["stack"] = [f"frame {i}." for i in range(MAX_FRAMES + 5)]
+    sources = [{"file": f"f{i}.c", "covered": 0, "edges": 1} for i in range(MAX_FILES + 3)]
+    text = page(campaign.record, {**numbers, "bugs": [bug], "sources": sources}, is_final=True)
+    assert "SEGV &lt;b&gt;" in text and "a &amp; b" in text and "&lt;i&gt;" in text
+    assert f"frame {MAX_FRAMES - 1}." in text and f"frame {MAX_FRAMES}." not in text
+    assert "and 5 more" in text
+    assert f"f{MAX_FILES - 1}.c" in text and f"f{MAX_FILES}.c" not in text
+    assert "3 smaller files are in report.json" in text
+    nothing = {
+        "bugs": [],
+        "sources": [],
+        "operators": [],
+        "operators_at_once": [],
+        "notes": ["n <"],
+    }
+    text = page(campaign.record, {**numbers, **nothing}, is_final=True)
+    assert "all inputs ended well" in text and "By source file" not in text and "n &lt;" in text
+
+
+def test_words_of_the_page():
+    assert (count(1, "seed"), count(2000, "seed")) == ("1 seed", "2,000 seeds")
+    paths = {"a/b/c.c": "a/b/c.c", "/usr/include/x/y.h": ".../x/y.h", "/x/y.h": "/x/y.h"}
+    assert {path: short(path) for path in paths} == paths
 
 
 def test_charts():
@@ -161,31 +248,18 @@ def test_charts():
     x, y = zip(*(map(float, point.split(",")) for point in points), strict=True)
     assert len(points) == 5 and x[0] < x[1] == x[2] < x[3] == x[4]
     assert y[0] == y[1] > y[2] == y[3] > y[4]
-    bars = charts.bar_chart("bars", "x", [("one", 1.0), ("two", 2.0)])
-    heights = [float(h) for h in re.findall(r'height="([\d.]+)"/>', bars)]
-    assert heights[1] == 2 * heights[0] > 0
-    for empty in (charts.bar_chart("", "", []), charts.curve_chart("", "", [], dashed=0)):
-        ElementTree.fromstring(empty)
+    ElementTree.fromstring(charts.curve_chart("", "", [], dashed=0))
 
 
-def test_the_page_stands_alone(out):
-    page = (out / "report.html").read_text()
-    assert not re.search(r"https?://|<script|<link", page)
-    assert page.count("<svg") == page.count("</svg>") == 4 and "src=" not in page
-    assert "&lt;uniform&gt;" in page  # what was given is escaped
-    for bug in read(out / "report.json")["bugs"]:
-        assert bug["bug"] in page
+def test_a_long_curve_has_a_point_for_each_pixel():
+    points = [(i, i // 2) for i in range(10_000)]
+    thin = charts.thinned(points, charts.Scale(0, 9999, 0, 100))
+    assert len(thin) == 102 and thin[0] == points[0] and thin[-1] == points[-1]
+    assert all(a[0] < b[0] for a, b in pairwise(thin))
+    assert charts.thinned(points[:3], charts.Scale(0, 2, 0, 100)) == points[:3]
 
 
-def test_the_status_line():
-    record = Record(num_seeds=1)
-    record.add({"stop": 0, "seconds": 1.0, "found": [], "failed": []})
-    status = StatusLine(3000, None)
-    status(record)
-    record.add({"stop": 2000, "seconds": 5.0, "found": [], "failed": []})
-    line = "2,000 inputs · 500/s · 0 edges · 0 bugs (0 inputs) · 0:05 · 0:02 left"
-    assert status.line(record) == line
-    assert clock(3723.0) == "1:02:03"
+# ---- lines
 
 
 def test_lines_that_inputs_reach(tiny, tmp_path):
@@ -197,55 +271,7 @@ def test_lines_that_inputs_reach(tiny, tmp_path):
     assert 0 < few["lines"][0] < many["lines"][0] < many["lines"][1]
     assert few["lines"][1] == many["lines"][1]
     assert (tmp_path / "many" / "index.html").is_file()
-    with pytest.raises(InputError, match="all 1 inputs make tiny fail"):
+    with pytest.raises(InputError, match=r"tiny fails on all inputs given \(1\)"):
         write_line_coverage(tiny, [tmp_path / "crash"], tmp_path / "none")
-    with pytest.raises(InputError, match="aloex fuzz build tiny --coverage"):
+    with pytest.raises(InputError, match="--coverage"):
         write_line_coverage(replace(tiny, coverage=None), files, tmp_path / "none")
-
-
-def test_the_command(stairs, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "seeds").mkdir()
-    library = str(stairs.library)
-
-    def call(*words: str):
-        return CliRunner().invoke(app, ["fuzz", "run", library, *words])
-
-    seeds = ("--seeds", "seeds")
-    (tmp_path / "seeds/a").write_bytes(SEEDS[0])
-    for words, error in (
-        ((), "library has no seeds; name a folder of inputs: --seeds FOLDER"),
-        ((*seeds, "--edits", "1,x"), "--edits must be numbers such as 10 or 1,3,10, got '1,x'"),
-        (
-            (*seeds, "--edits", "0"),
-            "whole numbers from 1, or fractions below 1, got (0.0,)",
-        ),
-        ((*seeds, "--edits", "1.5"), "edits must be whole numbers from 1"),
-        ((*seeds, "--inputs", "-1"), "--inputs must not be negative, got -1"),
-        ((*seeds, "--batch", "0"), "a batch must have at least one mutant, got 0"),
-        ((*seeds, "--keep", "50", "--inputs", "9"), "none of the 1 seeds is"),
-    ):
-        assert error in str(call(*words).exception)
-    for words, choices in ((("--mutator", "worst"), "'resample'"), (("--repair", "zip"), "'png'")):
-        refused = call(*seeds, *words)
-        assert refused.exit_code == 2 and choices in refused.output
-    shutil.rmtree(tmp_path / "runs")
-    done = call(*seeds, "--mutator", "other-seed", "--inputs", "1000", "--edits", "2", "--no-grow")
-    assert done.exit_code == 0
-    assert "inputs: 1000 mutants of 1 seeds" in done.stdout
-    out = tmp_path / "runs/library-other-seed"
-    assert read(out / "report.json")["settings"]["grow"] is False
-    once = tmp_path / "once"
-    with Campaign(
-        replace(stairs, name="library"),
-        ByteOfOtherSeed(edits=(2,)),
-        SEEDS[:1],
-        once,
-        settings={"any": "other"},
-        grow=False,
-    ) as campaign:
-        campaign.run(num_inputs=1000)
-    names = lambda folder: sorted(path.name for path in (folder / "corpus").iterdir())
-    assert names(out) == names(once)
-    ended = call(*seeds, "--mutator", "other-seed", "--seconds", "0", "--edits", "2", "--no-grow")
-    assert "inputs: 1000 mutants" in ended.stdout  # there were more seconds than 0

@@ -1,43 +1,49 @@
-"""A campaign: run the seeds, then mutants in batches, and keep what covers something new.
+"""A campaign: run the seeds, then mutants in epochs, and keep what covers something new.
 
-    journal.jsonl   the settings, then a line for each batch, see `record.py`
+    journal.jsonl   the settings, then a line for each epoch, see `record.py`
+    state           what the engine knew after some of the epochs, see `state.py`
     corpus/         inputs with new coverage; the name is the input's hash
-    crashes/        inputs that failed, see `crashes.py`
+    crashes/        inputs that failed, see `aloex.apps.fuzz.bugs`
 
-A mutant may start from the seeds and, if the campaign grows, from what was found before its batch;
-batches begin at multiples of their size. An adaptive mutator knows the notes on the batches before,
-which are in the journal, too. So a campaign is a function of its settings. It may be killed at any
-moment and resumes after its last complete batch: the files of a batch are written first, then the
-line that names them.
+A campaign is a function of its settings, whatever the number of workers (`epochs.py`). It may be
+killed at any moment. It then goes on after the epoch of its last state: the epochs after it are run
+again, with the same results.
 """
 
+import shlex
 import signal
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aloex.apps.fuzz.campaign.crashes import MAX_KEPT, Crashes, crash_site
+from aloex.apps.fuzz.bugs import Bugs
+from aloex.apps.fuzz.campaign.epochs import Epoch, epoch_at
+from aloex.apps.fuzz.campaign.folder import require_own_folder, writing_to
 from aloex.apps.fuzz.campaign.journal import Journal
+from aloex.apps.fuzz.campaign.merge import Merged, count_win, merge
+from aloex.apps.fuzz.campaign.pool import Addition, Candidate, Likely, Pool
 from aloex.apps.fuzz.campaign.record import Record
+from aloex.apps.fuzz.campaign.sanitize import Failed, Sanitizer
+from aloex.apps.fuzz.campaign.seed_queue import Portion, SeedQueue
+from aloex.apps.fuzz.campaign.state import State, load_state, save_state
 from aloex.apps.fuzz.execute import Executor
-from aloex.apps.fuzz.inputs import ExitStatus, Failure, Outcomes, fingerprint, hash_of
-from aloex.apps.fuzz.mutate import AdaptiveMutator, Mutants, Mutator
+from aloex.apps.fuzz.inputs import ExitStatus, fingerprint, hash_of
+from aloex.apps.fuzz.native import ALL_GUIDES, Engine, Guide, TokenKind
 from aloex.apps.fuzz.target import Target
-from aloex.base.errors import AloexError, CheckpointError, InputError, require
-from aloex.base.files import explain_os_error, write_file
-from aloex.base.locks import LOCK
+from aloex.base.errors import CheckpointError, InputError, require
+from aloex.base.files import write_file
 from aloex.base.signals import StopSignals
 
-BATCH = 4000  # mutants
-MAX_BYTES = 1 << 28  # of mutants in memory, about
+SECONDS_BETWEEN_STATES = 10.0
+SANITIZED_SHARE = 0.02
 
-# From the index of an input in a batch: its bytes, and how it was made from which parent.
-Describe = Callable[[int], tuple[bytes, dict[str, Any]]]
+
+class NoUsableSeed(InputError):
+    """The target fails on all seeds and on zeros, so there is nothing to mutate."""
 
 
 class Campaign:
@@ -45,262 +51,296 @@ class Campaign:
 
     Args:
         target: the target to run.
-        mutator: makes the mutants.
-        seeds: the inputs to start from.
+        seeds: the inputs to start from; none: zeros.
         out: the folder.
-        settings: a description of the mutator, in plain JSON values. A campaign is not resumed if
-            it has changed, or the target, the seeds, or an argument below other than `workers`.
-        grow: whether mutants may start from what was found, too.
-        batch: number of mutants in a batch, after which the campaign grows.
+        seed: of all randomness.
+        keep: bytes at the beginning of each input that stay as they are.
+        repair: what is mended after the edits: one of `native.REPAIRS`.
+        guides: what the engine goes by.
+        dictionary, strings: tokens.
+        likely: what a model expects in inputs.
+        sanitized_share: of the mutants that run with sanitizers, too, if the target has them.
+        settings: more to describe the campaign, in plain JSON values. A campaign is not resumed if
+            the target, the seeds, or anything here has changed, other than `workers`.
         workers, timeout, memory_mb: as of `Executor`.
     """
 
     def __init__(
         self,
         target: Target,
-        mutator: Mutator,
         seeds: Sequence[bytes],
         out: Path,
         *,
-        settings: dict[str, Any],
-        grow: bool = True,
-        batch: int = BATCH,
+        seed: int = 0,
+        keep: int = 0,
+        repair: str = "none",
+        guides: Guide = ALL_GUIDES,
+        dictionary: Sequence[bytes] = (),
+        strings: Sequence[bytes] = (),
+        likely: Likely | None = None,
+        sanitized_share: float = SANITIZED_SHARE,
+        settings: dict[str, Any] | None = None,
         workers: int | None = None,
         timeout: float = 1.0,
         memory_mb: int = 2048,
     ):
-        require(batch >= 1, f"a batch must have at least one mutant, got {batch}")
-        _require_own_folder(out)
-        self.target, self.mutator, self.seeds, self.out = target, mutator, list(seeds), out
-        self.grow, self.batch = grow, batch
+        require_own_folder(out)
+        self.queue = SeedQueue(seeds, target.max_len)
+        self.target, self.seeds, self.out = target, self.queue.seeds, out
+        longest = max(map(len, self.seeds))
+        require(
+            keep < min(longest, target.max_len),
+            f"there is nothing to change: the first {keep} bytes are to stay, the longest seed has "
+            f"{longest}, and {target.name} takes {target.max_len}; keep fewer bytes: --keep, or "
+            "give longer seeds: --seeds",
+        )
         self.signal: int | None = None  # that stopped the last `run`
+        self.is_late = False  # whether its time was up
         self.settings = {
             "target": target.name,
             "library": hash_of(target.library.read_bytes()),
             "seeds": fingerprint(self.seeds),
-            **settings,
-            **{"grow": grow, "batch": batch, "timeout": timeout, "memory_mb": memory_mb},
+            "seed": seed,
+            "keep": keep,
+            "repair": repair,
+            "guides": [guide.name for guide in guides],
+            "tokens": fingerprint([*dictionary, *strings]),
+            "sanitized_share": sanitized_share if target.sanitized else 0,
+            "timeout": timeout,
+            "memory_mb": memory_mb,
+            **(settings or {}),
         }
-        self.executor = Executor(target, workers=workers, timeout=timeout, memory_mb=memory_mb)
+        limits: dict[str, Any] = {"workers": workers, "timeout": timeout, "memory_mb": memory_mb}
+        self.executor = Executor(target, **limits)
+        self.engine = Engine(
+            self.executor.num_edges,
+            max_len=target.max_len,
+            seed=seed,
+            keep=keep,
+            guides=guides,
+            repair=repair,
+        )
+        self.engine.add_tokens(TokenKind.DICTIONARY, dictionary)
+        self.engine.add_tokens(TokenKind.STRINGS, strings)
+        self.executor.use(self.engine)
+        self.sanitizer = Sanitizer(target, self.engine, sanitized_share, **limits)
+        self._at_first = self.engine.pack()
+        self.bugs = Bugs(out / "crashes", target, timeout=timeout, memory_mb=memory_mb)
+        self.pool = Pool(self.engine, self.executor, likely)
         try:
             with writing_to(out):
                 (out / "corpus").mkdir(parents=True, exist_ok=True)
-                self.journal = Journal(out / "journal.jsonl", self.settings)
-                for path in (out / "corpus").glob(".*.writing"):  # of a process that was killed
-                    path.unlink()
+                command = f"aloex fuzz run {shlex.quote(target.argument)}"
+                self.journal = Journal(out / "journal.jsonl", self.settings, command)
+                self._remove_unfinished()
+                self._resume()
         except BaseException:
-            self.executor.close()
+            self._close_processes()
             raise
-        self.record = Record(len(self.seeds))
-        self.crashes = Crashes(out / "crashes", target)
-        for row in self.journal.rows:
-            features = np.array([f for x in row["found"] for f in x["features"]], np.int64)
-            np.bitwise_or.at(self.executor.seen, features // 8, np.uint8(1) << features % 8)
-            self.record.add(row)
 
     def __enter__(self) -> "Campaign":
         return self
 
     def __exit__(self, *_) -> None:
-        self.executor.close()
+        self._close_processes()
         self.journal.close()
+
+    def _close_processes(self) -> None:
+        self.executor.close()
+        self.sanitizer.close()
+        self.bugs.close()
+        self.engine.close()
+
+    def _remove_unfinished(self) -> None:
+        """Remove files that a process which was killed has not finished."""
+        for folder in ("corpus", "crashes"):
+            for path in (self.out / folder).glob(".*.writing"):
+                path.unlink()
+
+    def _resume(self) -> None:
+        """Return to the last state; the rows after it are run again."""
+        state = load_state(self.out / "state") or State(0, self._at_first)
+        if len(self.journal.rows) < state.num_rows or not self.engine.unpack(state.engine):
+            raise CheckpointError(
+                f"{self.out / 'state'} is not of this journal; delete it to run the campaign again "
+                "from its beginning, with the same results"
+            )
+        self.journal.keep(state.num_rows)
+        self.record = Record(len(self.seeds))
+        for row in self.journal.rows:
+            self.record.add(row)
+        self.bugs.restore(Counter(failed["site"] for failed in self.record.failed))
+        self._num_saved, self._last_state = state.num_rows, time.monotonic()
+        self._is_changing = False  # the engine has a part of an epoch that has no line yet
 
     def run(
         self,
         *,
         num_inputs: int | None = None,
         max_seconds: float | None = None,
-        on_batch: Callable[[Record], None] = lambda record: None,
+        on_epoch: Callable[["Campaign"], None] = lambda campaign: None,
     ) -> bool:
         """Run until the campaign has so many mutants or seconds. Returns False if interrupted.
 
-        Both count from the beginning of the campaign. `on_batch` is called after each batch. A
-        batch that is interrupted is run again next time; `signal` has the number of the signal.
+        Both count from the beginning of the campaign. `on_epoch` is called after each epoch, and
+        after each portion of the seeds. One that is interrupted is run again next time; `signal`
+        has the number of the signal. If no seed can be used, that is a `NoUsableSeed`.
         """
-        record, self.signal = self.record, None
+        self.signal = None
+        if self.record.is_partial or self._is_changing:
+            self._resume()
+        record = self.record
         try:
             with StopSignals(at_once=True) as signals:
-                if not record.curve:
-                    with self._whole_batch():
-                        self._run_seeds()
-                    on_batch(record)
-                self._start_pool()
-                while not (signals.received or _is_over(record, num_inputs, max_seconds)):
-                    with self._whole_batch():
-                        self._run_mutants(num_inputs)
-                    on_batch(record)
+                while not (signals.received or self._is_over(num_inputs, max_seconds)):
+                    if seeds := self._next_seeds():
+                        self._run_seeds(seeds)
+                    else:
+                        self._run_epoch(self._end_of_next(num_inputs, max_seconds))
+                    on_epoch(self)
                 self.signal = signals.number
         except KeyboardInterrupt:
             self.signal = self.signal or signal.SIGINT
+        self._save_state()
+        self.is_late = max_seconds is not None and record.seconds >= max_seconds
+        if self.signal is None and self.problem is not None:
+            raise NoUsableSeed(self.problem)
         return self.signal is None
 
-    @contextmanager
-    def _whole_batch(self) -> Generator[None]:
-        """Forget what a batch covered if its line was not written."""
-        seen, num_rows = self.executor.seen.copy(), self.record.num_rows
-        try:
-            yield
-        finally:
-            if self.record.num_rows == num_rows:
-                self.executor.seen[:] = seen
-
-    def _run_seeds(self) -> None:
-        start = time.monotonic()
-        outcomes = self.executor.run(self.seeds, full=self._adapts)
-        self._save(-len(self.seeds), 0, outcomes, lambda i: (self.seeds[i], {}), start)
+    @property
+    def num_seeds_left(self) -> int:
+        """Seeds that were not run yet."""
+        return max(0, len(self.seeds) - self.record.num_seeds_run)
 
     @property
-    def _adapts(self) -> bool:
-        return isinstance(self.mutator, AdaptiveMutator)
+    def problem(self) -> str | None:
+        """Why there is nothing to mutate, if that is so."""
+        if not self.record.num_rows or self._next_seeds() or self._can_mutate():
+            return None
+        bugs = "; ".join(bug.name for bug in self.bugs.known)
+        return (
+            f"none of the inputs to start from can be used: {self.target.name} fails on "
+            f"{self.queue.all_in_words} ({bugs}); mend that, or give inputs that it takes: "
+            "--seeds FOLDER --out FOLDER"
+        )
 
-    def _start_pool(self) -> None:
-        """Fill the pool, which mutants start from, with the seeds that did not fail."""
+    def _next_seeds(self) -> Portion | None:
+        if self.record.num_run:
+            return None
+        return self.queue.next(self.record.num_seeds_run, can_mutate=self._can_mutate())
+
+    def _can_mutate(self) -> bool:
+        """Whether there is an input with bytes that may change."""
+        inputs = map(self.engine.input, range(self.engine.num_inputs))
+        return any(len(data) > self.engine.keep for data in inputs)
+
+    def _is_over(self, num_inputs: int | None, max_seconds: float | None) -> bool:
+        """Whether nothing is left to do; something is always done at first."""
         record = self.record
-        good = [x for i, x in enumerate(self.seeds) if i not in record.failing_seeds]
-        if not any(good):
-            bug = next(iter(record.bugs), "none has a byte")
-            raise InputError(
-                f"none of the {len(self.seeds)} seeds can be used: {self.target.name} fails on "
-                f"them ({bug}); see {self.out / 'crashes'}, and give seeds that it takes"
-            )
-        self._pool, self._names = good, [hash_of(x) for x in good]
-        self._num_pooled = 0  # inputs found that were added
-        self._num_learned = 0  # notes
-        if isinstance(self.mutator, AdaptiveMutator):
-            self.mutator.forget()
+        if not record.num_rows:
+            return False
+        if max_seconds is not None and record.seconds >= max_seconds:
+            return True
+        if self._next_seeds():
+            return False
+        enough = num_inputs is not None and record.num_run >= num_inputs
+        return enough or not self._can_mutate()
 
-    def _grow_pool(self, before: int) -> None:
-        """Add to the pool what was found before a mutant."""
-        while self.grow and self._num_pooled < len(self.record.found):
-            found = self.record.found[self._num_pooled]
-            if found["number"] >= before:
-                break
-            if found["number"] >= 0:  # the seeds are there
-                self._pool.append(read_input(self.out / "corpus" / found["input"]))
-                self._names.append(found["input"])
-            self._num_pooled += 1
+    def _end_of_next(self, num_inputs: int | None, max_seconds: float | None) -> int:
+        """Where the next epoch is to end, which is before its own end if a bound comes before."""
+        record = self.record
+        stop = epoch_at(record.num_run).stop
+        if num_inputs is not None:
+            stop = min(stop, num_inputs)
+        if max_seconds is not None and record.num_run:
+            fitting = record.recent_speed * (max_seconds - record.seconds)
+            stop = min(stop, record.num_run + max(1, int(fitting)))
+        return stop
 
-    def _learn(self, before: int) -> None:
-        """Give the mutator the notes on the batches before a mutant."""
-        notes = self.record.notes
-        while self._num_learned < len(notes) and notes[self._num_learned][0] <= before:
-            assert isinstance(self.mutator, AdaptiveMutator)
-            self.mutator.learn(notes[self._num_learned][1])
-            self._num_learned += 1
+    def _run_seeds(self, portion: Portion) -> None:
+        """Run some of the seeds."""
+        start, inputs = time.monotonic(), portion.inputs
+        outcomes = self.executor.run([data for _, data in inputs], full=True)
+        well = np.flatnonzero(outcomes.status == ExitStatus.OK).tolist()
+        failed = [Failed(*inputs[f.index], f) for f in outcomes.failures]
+        failed += self.sanitizer.run([inputs[i] for i in well])
+        good = [i for i in well if i >= len(inputs) - portion.num_seeds]  # without the empty one
+        self._is_changing = True
+        added = self.pool.add_seeds([Candidate(*inputs[i], outcomes.features_of(i)) for i in good])
+        self.engine.plan()
+        self._end_epoch(0, start, added, failed, num_seeds=portion.num_seeds)
 
-    def _run_mutants(self, num_inputs: int | None) -> None:
-        """Run a batch, or the rest of it, or a part of it if it is too large for the memory."""
-        start, first = time.monotonic(), self.record.num_run
-        begin = first // self.batch * self.batch
-        self._grow_pool(before=begin)
-        self._learn(before=begin)
-        fitting = first + 1 + MAX_BYTES // max(1, int(np.mean([len(x) for x in self._pool])))
-        stop = min(begin + self.batch, fitting, fitting if num_inputs is None else num_inputs)
-        mutants = self.mutator.mutate(self._pool, first, stop - first)
-        outcomes = self.executor.run(mutants.inputs, full=self._adapts)
-        origin = lambda i: {"from": self._names[mutants.origin[i]], **mutants.about(i)}
-        describe = lambda i: (mutants.input(i), origin(i))
-        self._save(first, stop, outcomes, describe, start, mutants)
+    def _run_epoch(self, stop: int) -> None:
+        """Run an epoch, or the part of it before `stop`, which is run again before what follows."""
+        start, epoch = time.monotonic(), epoch_at(self.record.num_run)
+        if stop < epoch.stop:
+            self._save_state()
+        merged = merge(self.engine, self.executor.run_lanes(epoch.lanes_before(stop)))
+        failed = merged.failed + self.sanitizer.run_mutants(Epoch(epoch.first, stop))
+        self._is_changing = True
+        added = self.pool.add_new(merged.new)
+        failed += self.sanitizer.run([addition.candidate[:2] for addition in added])
+        self._learn(merged, added)
+        more: dict[str, Any] = {"num_cut": merged.num_cut}
+        more["target_seconds"] = round(merged.seconds, 6)
+        if stop < epoch.stop:
+            more["is_partial"] = True
+        self._end_epoch(stop, start, added, failed, **more)
 
-    def _save(
+    def _learn(self, merged: Merged, added: Sequence[Addition]) -> None:
+        counts = merged.counts
+        for addition in added:
+            if addition.new_edges and addition.candidate.record is not None:
+                count_win(counts, addition.candidate.record)
+        self.engine.learn(counts, merged.hits, merged.chosen)
+        self.engine.plan()
+
+    def _end_epoch(
         self,
-        first: int,
         stop: int,
-        outcomes: Outcomes,
-        describe: Describe,
         start: float,
-        mutants: Mutants | None = None,
+        added: Sequence[Addition],
+        failed: Sequence[Failed],
+        **more: Any,
     ) -> None:
-        """Write the files of a batch, then its line."""
+        """Write the files of an epoch, then its line."""
         with writing_to(self.out):
-            found = []
-            for i in np.flatnonzero(outcomes.new_features).tolist():
-                data, origin = describe(i)
-                write_file(self.out / "corpus" / hash_of(data), data)
-                new = {"new_edges": int(outcomes.new_edges[i])}
-                new |= {"features": outcomes.new_features_of(i).tolist()}
-                found.append({"number": first + i, "input": hash_of(data), **origin, **new})
-            failed = self._triage(first, outcomes.failures, describe)
-            seconds = round(self.record.seconds + time.monotonic() - start, 4)
+            found = [self.pool.about(addition) for addition in added]
+            for addition in added:
+                if addition.new_features:
+                    data = addition.candidate.data
+                    write_file(self.out / "corpus" / hash_of(data), data)
+            bugs = self._triage(failed)
             row: dict[str, Any] = {
                 "stop": stop,
-                "seconds": seconds,
+                "seconds": round(self.record.seconds + time.monotonic() - start, 4),
                 "found": found,
-                "failed": failed,
+                "failed": bugs,
+                **more,
             }
-            if isinstance(self.mutator, AdaptiveMutator):
-                # The pool has the seeds that did not fail, then what was found.
-                is_added = (
-                    outcomes.status == ExitStatus.OK
-                    if mutants is None
-                    else outcomes.new_features > 0
-                )
-                added = np.flatnonzero(is_added).tolist()
-                row["note"] = self.mutator.observe(outcomes, added, mutants)
             with StopSignals() as signals:  # so that the journal and the record stay the same
                 self.journal.append(row)
                 self.record.add(row)
+                self._is_changing = False
         if signals.received:
             self.signal = signals.number
             raise KeyboardInterrupt
+        if time.monotonic() - self._last_state > SECONDS_BETWEEN_STATES:
+            self._save_state()
 
-    def _triage(
-        self, first: int, failures: list[Failure], describe: Describe
-    ) -> list[dict[str, Any]]:
-        """Find out which bugs they are. Some inputs of each crash site are kept and triaged."""
-        sites, rows = dict(self.record.crash_sites), []
-        for failure in failures:
-            site = crash_site(failure)
-            bug, count = sites.get(site, ("", 0))
-            row: dict[str, Any] = {"number": first + failure.index, "site": site, "bug": bug}
-            if count < MAX_KEPT:
-                data, origin = describe(failure.index)
-                row |= {**asdict(self.crashes.add(data, failure)), **origin}
-            sites[site] = bug or row["bug"], count + 1
-            rows.append(row)
-        return rows
+    def _triage(self, failed: Sequence[Failed]) -> list[dict[str, Any]]:
+        """Find out which bugs they are."""
+        by_number = {f.number: f for f in failed}  # runs with sanitizers, which say more, are last
+        for f in by_number.values():
+            self.bugs.add(f.data, f.failure, sanitized=f.is_sanitized)
+        site = lambda f: self.bugs.site(f.failure, sanitized=f.is_sanitized)
+        return [{"number": f.number, "site": site(f)} for f in by_number.values()]
 
-
-def _require_own_folder(out: Path) -> None:
-    """A folder is new, or that of a campaign: what is in another could be written over."""
-    if out.is_dir() and not (out / "journal.jsonl").exists():
-        others = sorted({path.name for path in out.iterdir()} - {"corpus", LOCK})
-        require(
-            not others,
-            f"{out} holds other files ({', '.join(others[:3])}) and no campaign; use "
-            "another folder: --out",
-        )
-
-
-def _is_over(record: Record, num_inputs: int | None, max_seconds: float | None) -> bool:
-    enough = num_inputs is not None and record.num_run >= num_inputs
-    return enough or (max_seconds is not None and record.seconds >= max_seconds)
-
-
-def read_input(path: Path) -> bytes:
-    """Read an input from the corpus, and check it against its name, which is its hash."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(
-            f"{path}, which the journal names, cannot be read: {error.strerror}; put it back, "
-            "or start again in another folder"
-        ) from None
-    if hash_of(data) != path.name:
-        raise CheckpointError(
-            f"{path} is not as it was written; put it back, or start again in another folder"
-        )
-    return data
-
-
-@contextmanager
-def writing_to(folder: Path) -> Generator[None]:
-    """Turn an error of the file system into an `AloexError` that names the folder."""
-    try:
-        yield
-    except OSError as error:
-        known = isinstance(error, AloexError)
-        reason = str(error) if known else f"cannot write to {explain_os_error(error, folder)}"
-        raise AloexError(
-            f"{reason}; the same command then resumes the campaign after its last complete batch"
-        ) from None
+    def _save_state(self) -> None:
+        """Keep what the engine knows, unless that was done, or it is not what the journal says."""
+        is_between = self.record.is_partial or self._is_changing
+        if is_between or self.record.num_rows == self._num_saved:
+            return
+        with writing_to(self.out):
+            save_state(self.out / "state", State(self.record.num_rows, self.engine.pack()))
+        self._num_saved, self._last_state = self.record.num_rows, time.monotonic()

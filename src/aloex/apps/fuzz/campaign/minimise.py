@@ -3,13 +3,15 @@
 import heapq
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from aloex.apps.fuzz.execute import Executor
 from aloex.apps.fuzz.inputs import ExitStatus
+
+AT_ONCE = 64  # inputs that are run before it is asked whether to go on
 
 
 def cover(edges: Sequence[np.ndarray], sizes: Sequence[int], num_edges: int) -> list[int]:
@@ -37,14 +39,27 @@ def cover(edges: Sequence[np.ndarray], sizes: Sequence[int], num_edges: int) -> 
     return chosen
 
 
-def minimise_corpus(executor: Executor, inputs: dict[str, bytes]) -> list[str]:
-    """The names of inputs that cover all edges of the inputs given."""
-    names = list(inputs)
-    outcomes = executor.run([inputs[name] for name in names], full=True)
-    well = [i for i in range(len(names)) if outcomes.status[i] == ExitStatus.OK]
-    edges = [outcomes.edges_of(i) for i in well]
-    sizes = [len(inputs[names[i]]) for i in well]
-    return [names[well[i]] for i in cover(edges, sizes, len(executor.seen))]
+def minimise_corpus(
+    executor: Executor,
+    inputs: dict[str, bytes],
+    *,
+    may_go_on: Callable[[int], bool] = lambda num_run: True,
+) -> list[str] | None:
+    """The names of inputs that cover all edges of the inputs given.
+
+    `may_go_on` is asked now and then, with how many inputs were run. If not, it is None.
+    """
+    names, edges = list(inputs), dict[str, np.ndarray]()
+    for start in range(0, len(names), AT_ONCE):
+        if not may_go_on(start):
+            return None
+        part = names[start : start + AT_ONCE]
+        outcomes = executor.run([inputs[name] for name in part], full=True)
+        well = np.flatnonzero(outcomes.status == ExitStatus.OK).tolist()
+        edges |= {part[i]: outcomes.edges_of(i) for i in well}
+    well = list(edges)
+    sizes = [len(inputs[name]) for name in well]
+    return [well[i] for i in cover(list(edges.values()), sizes, len(executor.seen))]
 
 
 def write_inputs(folder: Path, inputs: dict[str, bytes]) -> None:

@@ -1,17 +1,20 @@
 """The record of a campaign: the sum of the lines of its journal.
 
-A line describes one batch. The first batch are the seeds, with numbers from -n to -1; mutants have
-numbers from 0.
+A line describes one epoch. The first ones are portions of the seeds, which have negative numbers;
+mutants have numbers from 0.
 
-    stop      number of mutants run so far
-    seconds   time spent so far
-    found     inputs with new coverage: number, input (its hash), from (its parent's hash), edits,
-              new_edges, features (the new ones)
-    failed    inputs that did not end well: number, site, bug; more on the first inputs of a site
-    note      what an adaptive mutator learns from the batch
+    stop        number of mutants run so far
+    num_seeds   seeds run; the lines of the seeds alone have it, see `seed_queue.py`
+    seconds     time spent so far
+    found       inputs with new coverage, and all seeds that ended well: number, input (its hash),
+                new_edges, new_features; of a mutant also from (its parent's hash), operators (a bit
+                for each that took part), and stack (which number of them)
+    failed      inputs that did not end well: number, site (where, see `aloex.apps.fuzz.bugs`)
+    target_seconds  of them in the target, on all workers together
+    num_cut     mutants that were cut short, for they cost much more than others
+    is_partial  if it is there: a bound on the campaign came before the end of the epoch
 """
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,51 +34,45 @@ class Record:
 
     num_seeds: int
     num_rows: int = 0
+    num_seeds_run: int = 0  # more than there are if zeros took their place
     num_run: int = 0  # mutants
+    num_cut: int = 0  # of them: cut short
     seconds: float = 0.0
-    found: list[dict[str, Any]] = field(default_factory=list)
-    failing_seeds: set[int] = field(default_factory=set)
-    bugs: Counter[str] = field(default_factory=Counter)  # number of inputs of each
-    crash_sites: dict[str, tuple[str, int]] = field(default_factory=dict)  # bug, number of inputs
-    crashes: dict[str, dict[str, Any]] = field(default_factory=dict)  # the first of each bug
-    notes: list[tuple[int, dict[str, Any]]] = field(default_factory=list)  # stop, note
-    curve: list[CurvePoint] = field(default_factory=list)  # after the seeds and each finding
+    target_seconds: float = 0.0  # on all workers together, in epochs
+    recent_speed: float = 0.0  # mutants per second in the last epoch
+    is_partial: bool = False  # the last epoch
+    found: list[dict[str, Any]] = field(default_factory=list)  # with new coverage
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    last_find: float = 0.0  # seconds
+    curve: list[CurvePoint] = field(default_factory=list)  # after the seeds and each epoch
 
     @property
     def now(self) -> CurvePoint:
         """The coverage now."""
-        last = self.curve[-1] if self.curve else CurvePoint(0, 0.0, 0, 0)
-        return last._replace(inputs=self.num_run, seconds=self.seconds)
+        return self.curve[-1] if self.curve else CurvePoint(0, 0.0, 0, 0)
 
     def add(self, row: dict[str, Any]) -> None:
         """Add a line."""
-        self._add_found(row)
-        for failed in row["failed"]:
-            self.bugs[failed["bug"]] += 1
-            bug, count = self.crash_sites.get(failed["site"], (failed["bug"], 0))
-            self.crash_sites[failed["site"]] = bug, count + 1
-            self.crashes.setdefault(failed["bug"], failed)
-            if failed["number"] < 0:
-                self.failing_seeds.add(self.num_seeds + failed["number"])
-        if "note" in row:
-            self.notes.append((row["stop"], row["note"]))
+        new = [found for found in row["found"] if found["new_features"]]
+        self.found += new
+        self.failed += row["failed"]
+        self.recent_speed = (row["stop"] - self.num_run) / max(row["seconds"] - self.seconds, 1e-6)
+        self.num_cut += row.get("num_cut", 0)
+        self.target_seconds += row.get("target_seconds", 0.0)
         self.num_run, self.seconds = row["stop"], row["seconds"]
         self.num_rows += 1
-
-    def _add_found(self, row: dict[str, Any]) -> None:
+        self.num_seeds_run += row.get("num_seeds", 0)
+        self.is_partial = row.get("is_partial", False)
+        if new:
+            self.last_find = self.seconds
         _, _, edges, features = self.now
-        speed = (row["seconds"] - self.seconds) / max(row["stop"] - self.num_run, 1)
-        for found in row["found"]:
-            self.found.append({**found, "features": len(found["features"])})
-            edges += found["new_edges"]
-            features += len(found["features"])
-            if found["number"] >= 0:  # its own time is not known: all of a batch count the same
-                inputs = found["number"] + 1
-                seconds = self.seconds + speed * (inputs - self.num_run)
-                self.curve.append(CurvePoint(inputs, round(seconds, 4), edges, features))
-        if row["stop"] == 0:
-            self.curve.append(CurvePoint(0, row["seconds"], edges, features))
+        edges += sum(found["new_edges"] for found in new)
+        features += sum(found["new_features"] for found in new)
+        point = CurvePoint(self.num_run, self.seconds, edges, features)
+        if len(self.curve) > 1 and self.curve[-1][2:] == self.curve[-2][2:] == point[2:]:
+            self.curve.pop()  # a plain has two ends
+        self.curve.append(point)
 
     def edges_after(self, inputs: int) -> int:
-        """Edges covered by the seeds and so many mutants."""
+        """Edges covered by the seeds and so many mutants, at the ends of epochs."""
         return max((point.edges for point in self.curve if point.inputs <= inputs), default=0)

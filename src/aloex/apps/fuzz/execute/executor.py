@@ -1,29 +1,57 @@
 """Run inputs in a target, isolated and fast, and report what each of them covers.
 
-Inputs go in batches through the shared memory of worker processes (`worker.py`), which run a batch
-in a forked child. An input that crashes, hangs or takes too much memory is run again by itself in a
-new process. The second run decides how it ended, and the other inputs are not affected.
+Requests go to worker processes (`worker.py`), which run the inputs of one in a forked child. An
+input that crashes, hangs or takes too much memory is run again by itself in a new process. The
+second run decides how it ended, and the other inputs are not affected.
 
-Whether a feature is new is decided in the order of the inputs, and the cuts between batches do not
-depend on the number of workers. So the outcomes do not depend on it either.
+There are two kinds of requests: inputs that are given, in batches, and lanes of mutants, which the
+worker makes itself with the engine. How inputs are cut into requests does not depend on the number
+of workers, and what is new is decided in the order of the inputs. So the number of workers changes
+nothing but the time.
 """
 
+import math
 import os
+import time
 from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aloex.apps.fuzz.execute.worker import VERDICT, Worker, WorkerDied, ready
+from aloex.apps.fuzz.execute.records import RunRecord
+from aloex.apps.fuzz.execute.worker import Source, Worker, WorkerDied, ready
 from aloex.apps.fuzz.inputs import ExitStatus, Failure, Inputs, Outcomes
+from aloex.apps.fuzz.native import Counts, Engine
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import AloexError, require
 
-BATCH = 500  # inputs per child
+BATCH = 500  # inputs per request, at most
+MIN_BATCH = 32  # at least, if there are so many: each batch has a process of its own
+NUM_BATCHES = 16  # between these bounds, so that all workers have some
 MAX_BYTES = 16 << 20  # of all inputs of a batch, unless a single one may be longer
-MAX_DEATHS = 3  # of workers that run the same batch
+MAX_DEATHS = 3  # of workers that run the same request
 
 Piece = Callable[[int, int], bytes | np.ndarray]  # the bytes of inputs start..stop - 1
+
+
+class Lane(NamedTuple):
+    """What came of mutants first..stop - 1."""
+
+    records: list[RunRecord]  # of those with new features, and of those that failed
+    counts: Counts  # of all
+    seconds: float  # in the target
+    num_cut: int  # of those that were cut short for what they cost
+    hits: NDArray[np.uint32]  # number of mutants with each feature
+    chosen: NDArray[np.uint32]  # number of mutants from each input of the pool
+
+
+class Request(NamedTuple):
+    """Work for a worker."""
+
+    name: str
+    begin: Callable[[Worker], None]
+    collect: Callable[[Worker, list[RunRecord]], Any]  # once it is done
 
 
 class Executor:
@@ -31,6 +59,8 @@ class Executor:
 
     Args:
         target: the target to run.
+        engine: makes the mutants of `run_lanes`; may be set later, before the first of them.
+        sanitized: whether to run the target's program with sanitizers.
         workers: number of processes; all cores by default.
         timeout: seconds that an input may take.
         memory_mb: MiB that an input may allocate.
@@ -42,21 +72,24 @@ class Executor:
         self,
         target: Target,
         *,
+        engine: Engine | None = None,
+        sanitized: bool = False,
         workers: int | None = None,
         timeout: float = 1.0,
         memory_mb: int = 2048,
     ):
-        self._num_workers = (os.cpu_count() or 1) if workers is None else workers
-        require(self._num_workers >= 1, f"an executor needs at least one worker, got {workers}")
-        require(timeout > 0, f"timeout must be positive, got {timeout}")
-        require(memory_mb > 0, f"memory_mb must be positive, got {memory_mb}")
-        self.target = target
+        self.num_workers = (os.cpu_count() or 1) if workers is None else workers
+        require(self.num_workers >= 1, f"--workers must be at least 1, got {workers}")
+        require(timeout > 0, f"--timeout must be more than 0 seconds, got {timeout}")
+        require(memory_mb > 0, f"--memory must be at least 1 MiB, got {memory_mb}")
+        self.target, self._engine = target, engine
         self._max_bytes = max(MAX_BYTES, target.max_len)
-        self._new_worker: Callable[[], Worker] = lambda: Worker(
-            target, batch=BATCH, max_bytes=self._max_bytes, timeout=timeout, memory_mb=memory_mb
-        )
+        limits: dict[str, Any] = {"batch": BATCH, "max_bytes": self._max_bytes}
+        limits |= {"timeout": timeout, "memory_mb": memory_mb, "sanitized": sanitized}
+        self._new_worker = lambda: Worker(target, engine=self._engine, **limits)
         self._workers = [self._new_worker()]
-        self.seen: NDArray[np.uint8] = np.zeros_like(self._workers[0].seen)
+        self.num_edges: int = self._workers[0].num_edges
+        self.seen: NDArray[np.uint8] = np.zeros(self.num_edges, np.uint8)
 
     def __enter__(self) -> "Executor":
         return self
@@ -70,6 +103,11 @@ class Executor:
             worker.close()
         self._workers = []
 
+    def use(self, engine: Engine) -> None:
+        """From now on run the mutants of this engine."""
+        self.close()
+        self._engine = engine
+
     @property
     def edges(self) -> int:
         """Number of edges covered so far, by inputs that ended well."""
@@ -80,8 +118,29 @@ class Executor:
         """Number of features covered so far."""
         return int(np.bitwise_count(self.seen).sum())
 
-    def run(self, inputs: Sequence[bytes] | Inputs, *, full: bool = False) -> Outcomes:
-        """Run all inputs. With `full` the outcomes have all features, not only the new ones."""
+    def run(
+        self,
+        inputs: Sequence[bytes] | Inputs,
+        *,
+        full: bool = False,
+        max_seconds: float = math.inf,
+    ) -> Outcomes:
+        """Run all inputs.
+
+        Args:
+            inputs: to run.
+            full: whether the outcomes have all features, not only the new ones.
+            max_seconds: for all of them; if that is not enough a `TimeoutError` is raised.
+        """
+        return self._resolve(self._run_given(inputs, max_seconds, full=full), full)
+
+    def trace(self, inputs: Sequence[bytes]) -> list[RunRecord]:
+        """What the target compares while it runs each input, and what that costs."""
+        return self._run_given(inputs, source=Source.TRACED)
+
+    def _run_given(
+        self, inputs: Sequence[bytes] | Inputs, max_seconds: float = math.inf, **how: Any
+    ) -> list[RunRecord]:
         bounds, piece = _as_pieces(inputs)
         longest = int(np.diff(bounds).max(initial=0))
         require(
@@ -89,58 +148,100 @@ class Executor:
             f"the target {self.target.name} takes inputs of up to {self._max_bytes} bytes, "
             f"got one of {longest}",
         )
-        batches = _cut(bounds, self._max_bytes)
-        try:
-            found = self._run_batches(batches, bounds, piece, full)
-        except BaseException:
-            self.close()  # a batch may be half done: begin with new workers next time
-            raise
-        verdicts = np.concatenate([np.empty(0, VERDICT), *(verdicts for verdicts, _ in found)])
-        features = np.concatenate([np.empty(0, np.uint32), *(features for _, features in found)])
-        return self._resolve(verdicts, features, full)
 
-    def _run_batches(
-        self, batches: list[tuple[int, int]], bounds: np.ndarray, piece: Piece, full: bool
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The verdicts and the features of each batch; any worker may run it."""
-        found: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by the batch
-        deaths = [0] * len(batches)
-        waiting = list(range(len(batches)))[::-1]
-        busy: dict[Worker, int] = {}  # which batch it runs
+        def request(start: int, stop: int) -> Request:
+            def begin(worker: Worker) -> None:
+                worker.seen[:] = self.seen  # the same for all batches of this run
+                part = bounds[start : stop + 1] - bounds[start]
+                worker.run_given(piece(start, stop), part, **how)
+
+            def collect(worker: Worker, records: list[RunRecord]) -> list[RunRecord]:
+                if [record.number for record in records] != list(range(stop - start)):
+                    raise WorkerDied  # an input has damaged the records of others
+                return records
+
+            return Request(f"inputs {start} to {stop - 1}", begin, collect)
+
+        requests = [request(*batch) for batch in _cut(bounds, self._max_bytes)]
+        batches = self._run(requests, max_seconds)
+        return [record for batch in batches for record in batch]
+
+    def run_lanes(self, lanes: Sequence[tuple[int, int]]) -> list[Lane]:
+        """Run lanes of mutants. All begin with the same knowledge, which is that of the engine."""
+
+        def request(first: int, stop: int) -> Request:
+            def collect(worker: Worker, records: list[RunRecord]) -> Lane:
+                counts = Counts.from_buffer_copy(worker.arena.counts)
+                arena, hits, chosen = worker.arena, worker.hits.copy(), worker.chosen.copy()
+                seconds = arena.nanoseconds / 1e9
+                return Lane(records, counts, seconds, arena.num_cut, hits, chosen)
+
+            begin = lambda worker: worker.run_mutants(first, stop)
+            return Request(f"mutants {first} to {stop - 1}", begin, collect)
+
+        return self._run([request(*lane) for lane in lanes])
+
+    def _run(self, requests: list[Request], max_seconds: float = math.inf) -> list[Any]:
+        """What was collected from each request; any worker may run it."""
+        try:
+            return self._run_all(requests, max_seconds)
+        except BaseException:
+            self.close()  # a request may be half done: begin with new workers next time
+            raise
+
+    def _run_all(self, requests: list[Request], max_seconds: float) -> list[Any]:
+        stop = time.monotonic() + max_seconds
+        collected: dict[int, Any] = {}
+        deaths = [0] * len(requests)
+        waiting = list(range(len(requests)))[::-1]
+        busy: dict[Worker, tuple[int, list[RunRecord]]] = {}  # the request, and its records so far
         while waiting or busy:
             for worker in self._idle(busy, len(waiting)):
-                batch = busy[worker] = waiting.pop()
-                start, stop = batches[batch]
-                worker.seen[:] = self.seen  # the same for all batches of this run
-                worker.start(piece(start, stop), bounds[start : stop + 1] - bounds[start], full)
-            for worker in ready(busy):
-                batch = busy.pop(worker)
+                i = waiting.pop()
+                busy[worker] = i, []
+                requests[i].begin(worker)
+            done = ready(busy, max(0.0, stop - time.monotonic()))
+            if not done:
+                raise TimeoutError(f"{self.target.name} took longer than {max_seconds} seconds")
+            for worker in done:
+                i, records = busy.pop(worker)
                 try:
-                    found[batch] = worker.finish()
+                    answer = worker.finish()
+                    records += answer.records
+                    if answer.next == worker.arena.stop:
+                        collected[i] = requests[i].collect(worker, records)
+                        continue
                 except WorkerDied:
                     worker.close()
-                    deaths[batch] += 1
-                    waiting.append(batch)
-                    start, stop = batches[batch]
-                    if deaths[batch] == MAX_DEATHS:
-                        raise AloexError(
-                            f"the worker of {self.target.name} was killed {MAX_DEATHS} times over "
-                            f"inputs {start} to {stop - 1}; is the machine out of memory?"
-                        ) from None
-        return [found[batch] for batch in range(len(batches))]
+                    deaths[i] += 1
+                    waiting.append(i)
+                    self._require_memory(deaths[i], requests[i].name)
+                    continue
+                busy[worker] = i, records
+                worker.go_on(answer.next)  # there was no room for more records
+        return [collected[i] for i in range(len(requests))]
 
-    def _idle(self, busy: dict[Worker, int], num_wanted: int) -> list[Worker]:
+    def _require_memory(self, deaths: int, name: str) -> None:
+        if deaths == MAX_DEATHS:
+            raise AloexError(
+                f"the worker of {self.target.name} was killed {MAX_DEATHS} times over {name}; "
+                "is the machine out of memory, or does the target write into memory of others?"
+            ) from None
+
+    def _idle(self, busy: dict[Worker, Any], num_wanted: int) -> list[Worker]:
         """Up to `num_wanted` workers that are free; workers that died are replaced."""
         self._workers = [worker for worker in self._workers if worker.is_alive]
-        while len(self._workers) < min(self._num_workers, len(busy) + num_wanted):
+        while len(self._workers) < min(self.num_workers, len(busy) + num_wanted):
             self._workers.append(self._new_worker())
         return [worker for worker in self._workers if worker not in busy][:num_wanted]
 
-    def _resolve(self, verdicts: np.ndarray, features: np.ndarray, full: bool) -> Outcomes:
+    def _resolve(self, records: list[RunRecord], full: bool) -> Outcomes:
         """Decide which features are new, in the order of the inputs, and remember them."""
-        n, count = len(verdicts), verdicts["count"].astype(np.int64)
+        n, count = len(records), np.array([len(r.features) for r in records], np.int64)
+        status = np.array([r.status for r in records], np.uint8)
+        features = np.concatenate([np.empty(0, np.uint32), *(r.features for r in records)])
         owner = np.repeat(np.arange(n), count)  # the input of each feature
-        failed = verdicts["status"] != ExitStatus.OK
+        failed = status != ExitStatus.OK
         may_be_new = np.flatnonzero(~failed[owner])
         features_new = may_be_new[_first_of_each(features[may_be_new])]
         edge, bit = features[features_new] // 8, np.uint8(1) << (features[features_new] % 8)
@@ -155,15 +256,20 @@ class Executor:
         kept = is_new | full | failed[owner]
         tally = lambda where: np.bincount(owner[where], minlength=n)
         return Outcomes(
-            status=verdicts["status"].copy(),
-            num_edges=verdicts["num_edges"].copy(),
+            status=status,
+            num_edges=np.array([r.num_edges for r in records], np.uint32),
             new_edges=tally(edges_new),
             new_features=tally(features_new),
             first=np.concatenate([[0], np.cumsum(tally(kept))]),
             features=features[kept],
             is_new=is_new[kept],
-            failures=[_failure(int(i), verdicts[i]) for i in np.flatnonzero(failed)],
+            failures=[failure_of(r, i) for i, r in enumerate(records) if failed[i]],
         )
+
+
+def failure_of(record: RunRecord, index: int) -> Failure:
+    """How an input failed."""
+    return Failure(index, record.status, record.signal, record.frames, record.report)
 
 
 def _as_pieces(inputs: Sequence[bytes] | Inputs) -> tuple[np.ndarray, Piece]:
@@ -182,9 +288,10 @@ def _as_pieces(inputs: Sequence[bytes] | Inputs) -> tuple[np.ndarray, Piece]:
 def _cut(bounds: np.ndarray, max_bytes: int) -> list[tuple[int, int]]:
     """Ranges of inputs, one for each batch; they do not depend on the number of workers."""
     batches, start, n = [], 0, len(bounds) - 1
+    size = min(BATCH, max(MIN_BATCH, -(-n // NUM_BATCHES)))
     while start < n:
         fitting = int(np.searchsorted(bounds, bounds[start] + max_bytes, side="right")) - 1
-        stop = min(start + BATCH, fitting)
+        stop = min(start + size, fitting)
         batches.append((start, stop))
         start = stop
     return batches
@@ -193,10 +300,3 @@ def _cut(bounds: np.ndarray, max_bytes: int) -> list[tuple[int, int]]:
 def _first_of_each(values: np.ndarray) -> np.ndarray:
     """The index at which each value occurs first, in ascending order."""
     return np.sort(np.unique(values, return_index=True)[1])
-
-
-def _failure(index: int, verdict: np.void) -> Failure:
-    frames = verdict["frames"][: verdict["num_frames"]]
-    return Failure(
-        index, ExitStatus(verdict["status"]), int(verdict["signal"]), tuple(frames.tolist())
-    )

@@ -36,6 +36,7 @@ class Failure:
     status: ExitStatus
     signal: int  # 0: none, the target called exit
     frames: tuple[int, ...]  # offsets in the target's library, innermost first
+    report: str = ""  # what the run wrote to stderr: a sanitizer's report
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from aloex.apps.fuzz.model.byte_model import ByteModel, ModelSettings
 from aloex.apps.fuzz.model.contexts import VISIBLE_FRACTIONS, context, fill_in_batches, mask
 from aloex.apps.fuzz.model.learn import learn_model, quality
 from aloex.apps.fuzz.model.learn_file import LearnedFile, learn_to_file
+from aloex.apps.fuzz.model.likely import likely_bytes
 from aloex.apps.fuzz.model.load import KINDS, build_model, load_model
-from aloex.apps.fuzz.model.relearn import train_further
 
 __all__ = [
     "KINDS",
@@ -18,8 +18,8 @@ __all__ = [
     "fill_in_batches",
     "learn_model",
     "learn_to_file",
+    "likely_bytes",
     "load_model",
     "mask",
     "quality",
-    "train_further",
 ]

@@ -1,4 +1,4 @@
-"""Small charts as SVG inside a page: a curve in steps, or bars."""
+"""A small chart as SVG inside a page: a curve in steps."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from markupsafe import Markup
 from aloex.base.html import render
 
 WIDTH, HEIGHT = 540, 260
-LEFT, RIGHT, TOP, BOTTOM = 62, 12, 30, 44  # margins
+LEFT, RIGHT, TOP, BOTTOM = 62, 30, 30, 44  # margins
 NUM_TICKS = 5
 
 Number = int | float
@@ -31,11 +31,11 @@ SVG = """\
 {{ marks }}</svg>
 """
 CSS = """\
-svg.chart { width: 49%; min-width: 24rem; } .chart text { font-size: 12px; fill: #222; }
+svg.chart { width: 100%; } .chart text { font-size: 12px; fill: var(--ink, #222); }
 .chart .title, .chart .x { text-anchor: middle; } .chart .y { text-anchor: end; }
-.chart .axis { stroke: #555; fill: none; }
-.chart .dashed { stroke: #6b6b6b; stroke-dasharray: 5 4; }
-.chart .curve { stroke: #2a6fbb; stroke-width: 2; fill: none; } .chart .bar { fill: #2a6fbb; }
+.chart .axis { stroke: var(--soft, #555); fill: none; }
+.chart .dashed { stroke: var(--soft, #6b6b6b); stroke-dasharray: 5 4; }
+.chart .curve { stroke: var(--accent, #2a6fbb); stroke-width: 2; fill: none; }
 """
 
 
@@ -89,7 +89,7 @@ def curve_chart(
     top = max([point[1] for point in points] + [dashed])
     y = _y_scale(dashed - 0.05 * (top - dashed), top)  # from a little below the dashed line
     corners, before = [], None
-    for at, value in points:
+    for at, value in thinned(points, x):
         if before is not None:
             corners.append((x(at), y(before)))
         corners.append((x(at), y(value)))
@@ -105,21 +105,10 @@ def curve_chart(
     return _chart(title, x_label, x.ticks, y, marks)
 
 
-def bar_chart(title: str, x_label: str, bars: Sequence[tuple[str, Number]]) -> Markup:
-    """A bar with a label for each value."""
-    step = (WIDTH - RIGHT - LEFT) / max(len(bars), 1)
-    centres = [(round(LEFT + step * (i + 0.5), 1), label) for i, (label, _) in enumerate(bars)]
-    every = max(1, len(bars) // (2 * NUM_TICKS))
-    y, width = _y_scale(0, max([height for _, height in bars], default=1)), round(0.8 * step, 1)
-    marks = render(
-        "{% for centre, top in bars %}"
-        '<rect class="bar" x="{{ centre - width / 2 }}" y="{{ top }}" width="{{ width }}" '
-        'height="{{ bottom - top }}"/>\n{% endfor %}',
-        bars=[(at, y(bar[1])) for (at, _), bar in zip(centres, bars, strict=True)],
-        width=width,
-        bottom=HEIGHT - BOTTOM,
-    )
-    return _chart(title, x_label, centres[::every], y, marks)
+def thinned(points: Sequence[tuple[Number, Number]], x: Scale) -> list[tuple[Number, Number]]:
+    """The first point, and the last at each pixel: a campaign has thousands."""
+    last = {round(x(point[0])): point for point in points}
+    return [*points[:1], *(point for point in last.values() if point != points[0])]
 
 
 def _y_scale(low: Number, high: Number) -> Scale:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aloex.apps.fuzz.execute import Executor
 from aloex.apps.fuzz.inputs import ExitStatus
-from aloex.apps.fuzz.target import Target
+from aloex.apps.fuzz.target import Target, build_command
 from aloex.apps.fuzz.tools import find_llvm, run_tool
 from aloex.base.errors import InputError, require
 
@@ -28,7 +28,7 @@ def write_line_coverage(
     if binary is None:
         raise InputError(
             f"the target {target.name} has no line counts; build it with them: "
-            f"aloex fuzz build {target.name} --coverage"
+            f"{build_command(target, '--coverage')}"
         )
     cov, profdata = find_llvm("llvm-cov"), find_llvm("llvm-profdata")
     files = ending_well(target, files)
@@ -49,7 +49,10 @@ def ending_well(target: Target, files: Sequence[Path]) -> list[Path]:
     with Executor(target) as executor:
         status = executor.run([path.read_bytes() for path in files]).status
     good = [path for path, ending in zip(files, status, strict=True) if ending == ExitStatus.OK]
-    require(len(good) > 0, f"all {len(files)} inputs make {target.name} fail; none can be counted")
+    require(
+        len(good) > 0,
+        f"{target.name} fails on all inputs given ({len(files)}); none can be counted",
+    )
     return good
 
 

@@ -1,51 +1,86 @@
-"""The outputs of a campaign: numbers, a small corpus, lists of bugs, and a page with charts.
+"""The outputs of a campaign: numbers, a page with charts, a small corpus, lists of bugs.
 
 report.html   the page             report.json   the numbers        curve.json   coverage
-minimised/    a covering corpus    bugs.sarif    bugs.junit.xml
+minimised/    a covering corpus    bugs.json, bugs.sarif, bugs.junit.xml    see `formats.py`
+
+All but the small corpus are written as the campaign goes.
 """
 
 import json
-from collections import Counter
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from aloex.apps.fuzz.bugs import Baseline, Bug
 from aloex.apps.fuzz.campaign import (
+    BugCount,
     Campaign,
-    Record,
+    Pace,
+    Status,
+    Wins,
     minimise_corpus,
+    notes_of,
     read_input,
-    speed,
+    status_of,
     write_inputs,
     writing_to,
 )
-from aloex.apps.fuzz.campaign.record import CurvePoint
-from aloex.apps.fuzz.report import charts, formats
+from aloex.apps.fuzz.report import formats
+from aloex.apps.fuzz.report.page import page
+from aloex.apps.fuzz.report.sources import coverage_by_source
+from aloex.base.errors import CheckpointError
 from aloex.base.files import write_file
-from aloex.base.html import html_page, render
 from aloex.base.provenance import provenance
+from aloex.base.signals import StopSignals
+from aloex.base.words import count
 
-TEMPLATE = Path(__file__).with_name("report.html.j2")
-CSS = "code { font-size: .85em; overflow-wrap: anywhere; }\n"
-NUM_BINS = 60
+MAX_SHRINKING = 30.0  # seconds that it may take to make failing inputs smaller
+MAX_WAIT = 5.0  # for that, and for running the corpus again, if somebody has asked us to stop
 
 
-def write_report(campaign: Campaign) -> dict[str, Any]:
-    """Write all outputs into the campaign's folder. Returns the numbers."""
+def write_report(
+    campaign: Campaign, is_final: bool = True, *, baseline: Baseline | None = None
+) -> dict[str, Any]:
+    """Write the outputs into the campaign's folder. Returns the numbers.
+
+    Args:
+        campaign: the campaign.
+        is_final: whether it is over; if not, the page loads itself again, and neither the corpus
+            nor failing inputs are minimised.
+        baseline: the bugs that are known.
+    """
     out, record = campaign.out, campaign.record
-    names = [found["input"] for found in record.found]
-    inputs = {name: read_input(out / "corpus" / name) for name in names}
-    kept = minimise_corpus(campaign.executor, inputs)
-    numbers = summarise(campaign, len(kept))
+    if is_final:
+        seconds = MAX_SHRINKING if campaign.signal is None else MAX_WAIT
+        if campaign.bugs.num_to_minimise:
+            print(f"making failing inputs smaller, for up to {seconds:.0f} s", file=sys.stderr)
+        campaign.bugs.minimise(max_total=seconds, workers=campaign.executor.num_workers)
+    bugs = campaign.bugs.all(max_seconds=float("inf") if is_final else MAX_WAIT)
+    numbers = summarise(campaign, bugs)
+    if is_final:
+        with writing_to(out):
+            numbers["minimised"] = write_minimised(campaign, numbers["notes"])
     with writing_to(out):
-        write_inputs(out / "minimised", {name: inputs[name] for name in kept})
-        write_json(out / "curve.json", [point._asdict() for point in curve_of(record)])
+        write_bugs(out, bugs, numbers, baseline)
+        write_json(out / "curve.json", [point._asdict() for point in record.curve])
         write_json(out / "report.json", numbers)
-        write_json(out / "bugs.sarif", formats.sarif(record, campaign.target.name))
-        write_file(out / "bugs.junit.xml", formats.junit(record, campaign.target.name))
-        write_file(out / "report.html", page(record, numbers))
+        write_file(out / "report.html", page(record, numbers, is_final=is_final))
     return numbers
+
+
+def write_bugs(
+    out: Path, bugs: list[Bug], numbers: dict[str, Any], baseline: Baseline | None
+) -> None:
+    """Write the lists of bugs for other programs."""
+    target, counts = numbers["target"], {name: numbers[name] for name in ("inputs", "edges")}
+    as_sarif = formats.sarif(
+        bugs, target, crashes=out / "crashes", baseline=baseline, properties=counts
+    )
+    as_junit = formats.junit(bugs, target, seconds=numbers["seconds"], num_inputs=numbers["inputs"])
+    write_json(out / "bugs.json", formats.bugs_json(bugs, target, baseline=baseline))
+    write_json(out / "bugs.sarif", as_sarif)
+    write_file(out / "bugs.junit.xml", as_junit)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -53,81 +88,96 @@ def write_json(path: Path, value: Any) -> None:
     write_file(path, json.dumps(value, indent=1) + "\n")
 
 
-def summarise(campaign: Campaign, num_minimised: int) -> dict[str, Any]:
-    """The numbers of a campaign."""
-    record, executor = campaign.record, campaign.executor
+def summarise(campaign: Campaign, bugs: list[Bug]) -> dict[str, Any]:
+    """The numbers of a campaign: what the screen shows, and more."""
+    record, library = campaign.record, campaign.target.library
+    names = formats.unique_names(bugs)
+    counts = [BugCount(names[bug.place], bug.inputs) for bug in bugs]
+    sources = coverage_by_source(library, campaign.engine.seen)
+    status = status_of(campaign, Wins(), counts)
     return {
-        "target": campaign.target.name,
+        "target": status.target,
         "source": campaign.target.source,
-        "inputs": record.num_run,
-        "seeds": record.num_seeds,
-        "seconds": round(record.seconds, 2),
-        "inputs_per_second": round(speed(record), 1),
-        "edges": record.now.edges,
+        "inputs": status.inputs,
+        "seeds": status.seeds,
+        "seconds": round(status.seconds, 2),
+        "workers": status.num_workers,
+        "executions_per_second": round(status.per_second, 1),
+        "executions_per_second_and_worker": round(status.per_worker, 1),
+        "cut_short": record.num_cut,
+        "edges": status.edges,
         "edges_of_seeds": record.edges_after(0),
-        "edges_gained": record.now.edges - record.edges_after(0),
-        "edges_of_target": len(executor.seen),
+        "edges_gained": status.edges - record.edges_after(0),
+        "edges_of_target": status.edges_of_target,
         "features": record.now.features,
-        "corpus": len(record.found),
-        "minimised": num_minimised,
-        "failing_inputs": sum(record.bugs.values()),
-        "bugs": [
-            {"bug": bug, "inputs": record.bugs[bug], "first": crash}
-            for bug, crash in record.crashes.items()
-        ],
+        "seconds_since_find": round(status.since_find, 2),
+        "corpus": status.corpus,
+        "minimised": None,
+        "failing_inputs": sum(count.inputs for count in counts),
+        "bugs": [about(bug, names[bug.place]) for bug in bugs],
+        **paying(status),
+        "sources": [source._asdict() for source in sources.files],
+        "notes": [x for x in (*notes_of(campaign), sources.note, *campaign.bugs.notes) if x],
         "settings": campaign.settings,
         **provenance(),
     }
 
 
-def page(record: Record, numbers: dict[str, Any]) -> str:
-    """The page as one file."""
-    points, of_seeds = curve_of(record), record.edges_after(0)
-    body = render(
-        TEMPLATE.read_text(),
-        numbers=numbers,
-        bugs=sorted(numbers["bugs"], key=lambda bug: -bug["inputs"]),
-        settings={"source": numbers["source"], **numbers["settings"]},
-        over_inputs=charts.curve_chart(
-            "edges over inputs",
-            "inputs",
-            [(point.inputs, point.edges) for point in points],
-            dashed=of_seeds,
-            is_log=True,
-        ),
-        over_time=charts.curve_chart(
-            "edges over time",
-            "seconds",
-            [(point.seconds, point.edges) for point in points],
-            dashed=of_seeds,
-        ),
-        num_edits=charts.bar_chart("mutants by number of edits", "edits", edit_counts(record)),
-        positions=charts.bar_chart(
-            "mutants by the position of their edits", "offset in the input", edit_positions(record)
-        ),
-    )
-    return html_page(f"Fuzzing {numbers['target']}", body, CSS + charts.CSS)
+def about(bug: Bug, name: str) -> dict[str, Any]:
+    """The numbers of a bug; its file is relative to the campaign's folder."""
+    top = bug.top[0] if bug.top else None
+    return {
+        "id": bug.id,
+        "name": name,
+        "kind": bug.kind,
+        "function": top.function if top else "",
+        "place": top.where if top else "",
+        "inputs": bug.inputs,
+        "file": f"crashes/{bug.minimised or bug.smallest}",
+        "is_minimised": bool(bug.minimised),
+        "reproduce": bug.reproduce,
+        "stack": [str(frame) for frame in bug.frames],
+        "report": bug.report,
+    }
 
 
-def curve_of(record: Record) -> list[CurvePoint]:
-    """The coverage after the seeds, after each finding, and now."""
-    return [*record.curve, record.now]
+def paying(status: Status) -> dict[str, Any]:
+    """What pays: the operators, and numbers of them on one mutant."""
+    rounded = lambda arms: [{**arm._asdict(), "share": round(arm.share, 4)} for arm in arms]
+    return {"operators": rounded(status.operators), "operators_at_once": rounded(status.stacks)}
 
 
-def edit_counts(record: Record) -> list[tuple[str, int | float]]:
-    """How many mutants with new coverage have each number of edits."""
-    counts = Counter(len(found["edits"]) for found in record.found if found["number"] >= 0)
-    return [(str(num_edits), count) for num_edits, count in sorted(counts.items())]
+def write_minimised(campaign: Campaign, notes: list[str]) -> int | None:
+    """Write a small corpus, unless somebody waits for us. Returns how many inputs it has."""
+    record, names = campaign.record, [found["input"] for found in campaign.record.found]
+    if campaign.num_seeds_left:
+        why = f"there was no time for {count(campaign.num_seeds_left, 'seed')}"
+    elif not names or record.num_seeds_run > record.num_seeds:  # nobody is to forget them for it
+        why = "no seed could be used"
+    else:
+        try:
+            inputs = {name: read_input(campaign.out / "corpus" / name) for name in names}
+            kept = chosen(campaign, inputs)
+            if kept is not None:
+                write_inputs(campaign.out / "minimised", {name: inputs[name] for name in kept})
+                return len(kept)
+            why = f"it was stopped while {count(len(names), 'input')} of the corpus ran again"
+        except CheckpointError as error:
+            why = str(error)
+    notes.append(f"minimised/ is left out: {why}; corpus/ has all that was found")
+    return None
 
 
-def edit_positions(record: Record) -> list[tuple[str, int | float]]:
-    """A histogram of the offsets of edits; each mutant counts as one, which its edits share."""
-    mutants = [found["edits"] for found in record.found if found["number"] >= 0]
-    positions = [position for edits in mutants for position, _ in edits]
-    weights = [1 / len(edits) for edits in mutants for _ in edits]
-    num_bins = min(NUM_BINS, max(positions, default=0) + 1)
-    heights, borders = np.histogram(
-        positions, bins=num_bins, range=(0, max(positions, default=0) + 1), weights=weights
-    )
-    labels = [f"{border:,.0f}" for border in borders[:-1]]
-    return list(zip(labels, heights.tolist(), strict=True))
+def chosen(campaign: Campaign, inputs: dict[str, bytes]) -> list[str] | None:
+    """The names of a small corpus; None if we are to stop."""
+    pace, stop = Pace(), time.monotonic() + MAX_WAIT
+    with StopSignals() as signals:
+
+        def may_go_on(num_run: int) -> bool:
+            if pace.is_due():
+                of_all = f"{num_run:,} of {count(len(inputs), 'input')}"
+                print(f"running the corpus again, for minimised/: {of_all}", file=sys.stderr)
+            is_late = campaign.signal is not None and time.monotonic() > stop
+            return not signals.received and not is_late
+
+        return minimise_corpus(campaign.executor, inputs, may_go_on=may_go_on)

@@ -29,6 +29,7 @@ def fetch(package: str, folder: Path, state: Path) -> Path:
     if shutil.which("apt-get") is None:
         raise InputError(f"the source of {package} comes with apt-get, which is missing; {advice}")
     folder.mkdir(parents=True, exist_ok=True)
+    before = tarballs(folder)
     with folder_lock(state, wait=True):
         apt = ["apt-get", *private_options(state)]
         how: dict[str, Any] = {"cwd": folder, "env": {"LC_ALL": "C"}}
@@ -37,6 +38,12 @@ def fetch(package: str, folder: Path, state: Path) -> Path:
         source = ["source", "-qq", "--download-only", "--tar-only", package]
         done = run_tool([*apt, *source], **how, check=False)
     found = tarball(package, folder)
+    if done.status == 0 and found is None and (other := tarballs(folder) - before):
+        # A binary package was named: apt-get fetches the source package that it is made from.
+        source = min(other).split("_")[0]
+        for name in other:
+            (folder / name).unlink()
+        raise InputError(f'{package} is no source package; it is built from "{source}": write that')
     if done.status != 0 or found is None:
         lines = (updated.stderr + done.stderr).splitlines()
         errors = [line for line in lines if line.startswith("E:")]
@@ -49,6 +56,11 @@ def fetch(package: str, folder: Path, state: Path) -> Path:
 def tarball(package: str, folder: Path) -> Path | None:
     """The newest tarball of the package in a folder; None if there is none."""
     return next(iter(sorted(folder.glob(f"{package}_*.orig.tar.*[!c]"), reverse=True)), None)
+
+
+def tarballs(folder: Path) -> set[str]:
+    """The names of all upstream tarballs in a folder."""
+    return {path.name for path in folder.glob("*.orig.tar.*[!c]")}
 
 
 def unpack(archive: Path, into: Path) -> None:

@@ -23,19 +23,30 @@ class Binary:
 
 def read_elf(path: Path) -> Binary:
     """Read a 64-bit ELF file."""
+    return _read(path)[0]
+
+
+def read_section(path: Path, name: str) -> bytes:
+    """The content of a section of a 64-bit ELF file; nothing if it has no such section."""
+    return _read(path)[1].get(name, b"")
+
+
+def _read(path: Path) -> tuple[Binary, dict[str, bytes]]:
     try:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     if data[:6] != b"\x7fELF\x02\x01":
-        raise InputError(f"{path} is no 64-bit program or shared library (ELF)")
+        is_source = path.suffix in (".c", ".cc", ".cpp", ".cxx")
+        advice = f"; build it: aloex fuzz build --harness {path}" if is_source else ""
+        raise InputError(f"{path} is no 64-bit program or shared library (ELF){advice}")
     try:
         return _parse(path, data)
     except (struct.error, ValueError, IndexError) as error:
         raise InputError(f"{path} is a damaged ELF file: {error}") from None
 
 
-def _parse(path: Path, data: bytes) -> Binary:
+def _parse(path: Path, data: bytes) -> tuple[Binary, dict[str, bytes]]:
     header = struct.unpack_from("<16xHHIQQQIHHHHHH", data)
     segments_at, sections_at = header[4], header[5]
     segment_size, num_segments, section_size, num_sections, names_in = header[8:13]
@@ -58,9 +69,11 @@ def _parse(path: Path, data: bytes) -> Binary:
             for name, info, index, value, _ in struct.iter_unpack("<IBxHQQ", table):
                 if info & 15 == FUNCTION and index:  # and defined here
                     symbols[text(section[6], name)] = value
-    return Binary(
+    named = {text(names_in, section[0]): section for section in raw}
+    binary = Binary(
         path,
         is_program=INTERP in segments,
-        sections={text(names_in, s[0]): (s[3], s[5]) for s in raw},
+        sections={name: (s[3], s[5]) for name, s in named.items()},
         symbols=symbols,
     )
+    return binary, {name: data[s[4] : s[4] + s[5]] for name, s in named.items()}

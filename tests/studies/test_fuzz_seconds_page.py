@@ -1,0 +1,168 @@
+"""The page on coverage by the clock says what is in its rows."""
+
+from functools import cache
+from statistics import median
+
+import numpy as np
+import pytest
+
+from fuzz_targets import ROOT
+from studies import results
+from studies.fuzz import seconds, seconds_page
+from studies.fuzz.__main__ import app
+from studies.fuzz.compare import Versus
+from studies.fuzz.seconds_page import EARLY, FUZZERS, TARGETS
+
+RESULTS = ROOT / "results/fuzz"
+RIVALS = ("libfuzzer", "aflpp")
+
+
+@cache
+def rows():
+    return seconds.by_fuzzer(results.read(RESULTS / "seconds.json"), 60.0)
+
+
+@cache
+def edges():
+    return seconds_page.edges_of(rows())
+
+
+@cache
+def page():
+    """The page without its breaks of lines."""
+    return " ".join((ROOT / "docs/fuzz_seconds.md").read_text().split())
+
+
+def at(target, fuzzer, moment):
+    return median(seconds_page.edges_at(rows()[target, fuzzer], moment))
+
+
+def made(edges, target="libpng", fuzzer="aloex", **more):
+    """Rows of a fuzzer, a trial for each number of edges."""
+    return [
+        {
+            **{"target": target, "fuzzer": fuzzer, "seconds": 60.0, "trial": trial},
+            **{
+                "edges": value,
+                "executions": 600,
+                "curve": [[30.0, 1, 1], [60.0, value, 9]],
+                **more,
+            },
+        }
+        for trial, value in enumerate(edges)
+    ]
+
+
+def test_the_page_and_its_figure_are_written_from_the_committed_rows(tmp_path):
+    (tmp_path / "rows").mkdir()
+    for name in ("seconds.json", "leave_one_out.json", "speed.json"):
+        (tmp_path / "rows" / name).write_bytes((RESULTS / name).read_bytes())
+    of = lambda name: str(tmp_path / "rows" / name)
+    words = ["--results", of("seconds.json"), "--left-out", of("leave_one_out.json")]
+    words += ["--speed", of("speed.json")]
+    app(["seconds-page", *words, "--out", str(tmp_path / "docs/p.md")], standalone_mode=False)
+    assert (tmp_path / "docs/p.md").read_text() == (ROOT / "docs/fuzz_seconds.md").read_text()
+    drawn = (tmp_path / "docs/images/fuzz/seconds.png").read_bytes()
+    assert drawn == (tmp_path / "rows/seconds.png").read_bytes() and len(drawn) > 10_000
+    assert "</svg>" in (tmp_path / "rows/seconds.svg").read_text()
+
+
+def test_the_page_is_short():
+    assert len((ROOT / "docs/fuzz_seconds.md").read_text().splitlines()) <= 120
+
+
+def test_who_is_ahead():
+    """What the list says, by hand."""
+    tests = seconds.against_ours(edges())
+    assert len(tests) == 6
+    for key, test in tests.items():
+        assert (test.p_value < 0.05) == (key != ("mpeg2dec", "libfuzzer")) and test.a12 > 0.5
+        assert (test.a12 == 1.0) == (key[0] != "mpeg2dec")  # every trial above every other
+    assert page().count("Aloex is ahead of") == 2
+    assert "Aloex is not told apart from libFuzzer (p 0.18); ahead of AFL++ (p 0.0027)" in page()
+
+
+def test_all_come_near_the_same_ceiling_on_mpeg2dec_and_aloex_sooner():
+    ends = [median(edges()["mpeg2dec", fuzzer]) for fuzzer in FUZZERS]
+    assert max(ends) < 1.01 * min(ends)
+    assert at("mpeg2dec", "aloex", EARLY) > 1.2 * max(at("mpeg2dec", r, EARLY) for r in RIVALS)
+
+
+def test_how_they_were_started():
+    for (target, fuzzer), some in rows().items():
+        for words in (row["started"].split() for row in some):
+            assert ("-fork=1" in words) == (fuzzer == "libfuzzer" and target != "libpng")
+            assert ("-c" in words) == (fuzzer == "aflpp")
+            dictionary = {"libfuzzer": "-dict=TARGET/tokens.dict", "aflpp": "TARGET/tokens.dict"}
+            assert fuzzer == "aloex" or dictionary[fuzzer] in words
+    assert {row["machine"] for some in rows().values() for row in some} == {"x86_64, 2 cores"}
+
+
+def test_coverage_still_rises_at_the_end():
+    rises = {key for key in rows() if at(*key, 60.0) > 1.01 * at(*key, 30.0)}
+    of_libpng = {("libpng", fuzzer) for fuzzer in FUZZERS}
+    assert rises >= of_libpng | {("openjpeg", "aloex"), ("openjpeg", "aflpp")}
+    assert ("openjpeg", "libfuzzer") not in rises
+
+
+def test_each_guide_is_left_out_in_a_few_trials():
+    found = seconds.by_fuzzer(results.read(RESULTS / "leave_one_out.json"), 60.0)
+    assert len(found) == 18 and {len(some) for some in found.values()} == {2, 3, 4}
+    assert all("--sanitizer none" in fuzzer for _, fuzzer in found)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "said"),
+    [
+        ((0.049, 0.001), "ahead of libFuzzer (p 0.049) and AFL++ (p 0.001)"),
+        ((0.05, 0.001), "not told apart from libFuzzer (p 0.05); ahead of AFL++ (p 0.001)"),
+    ],
+)
+def test_words_for_a_test(p_values, said):
+    tests = {("libpng", r): Versus(p, 0.9) for r, p in zip(RIVALS, p_values, strict=True)}
+    assert seconds_page.verdict("libpng", tests | {("mpeg2dec", "aflpp"): Versus(0, 1)}) == said
+    assert seconds_page.verdict("libpng", {("libpng", "aflpp"): Versus(0.01, 0.5)})[:6] == "behind"
+
+
+def test_p_values_are_adjusted_for_all_of_the_page():
+    """Each of two tests has p 0.1: all of three above all of three, in 20 orders."""
+    rows = [*made((4, 5, 6)), *(r for f in RIVALS for r in made((1, 2, 3), fuzzer=f))]
+    rows += made((9, 9, 9), seconds=300.0)
+    tests = seconds.against_ours(seconds_page.edges_of(seconds.by_fuzzer(rows, 60.0)))
+    assert {key: test.p_value for key, test in tests.items()} == {
+        ("libpng", rival): pytest.approx(0.2) for rival in RIVALS
+    }
+
+
+def test_a_table_of_times():
+    speed = [
+        {"case": "outside", "target": t, "trial": i, "outside": 0.1 * i, "costly": 0.01, **time}
+        for t in TARGETS
+        for i in (1, 2, 4)
+        for time in [{"time_of_costly": 0.5}]
+    ] + [{"case": "workers", "target": t, "trial": 1, "ratio": 1.756} for t in TARGETS]
+    some = [r for t in TARGETS for r in made((1,), t, executions=900)]
+    some += [r for t in TARGETS for r in made((1,), t, "libfuzzer", executions=600)]
+    lines = seconds_page.times_table(speed, seconds.by_fuzzer(some, 60.0)).splitlines()[2:]
+    cells = "20% | 1.0% take 50% | 1.76 | 1.50 |"
+    assert lines == [f"| {name} | {cells}" for name in TARGETS.values()]
+
+
+def test_a_table_of_what_is_left_out():
+    some = made((3, 1), fuzzer="aloex:--sanitizer none")
+    some += made((7,), "mpeg2dec", "aloex:--sanitizer none --leave-out stack")
+    assert seconds_page.left_out_table(seconds.by_fuzzer(some, 60.0)).splitlines()[2:] == [
+        "| nothing | 2 (1 3) | – | – |",
+        "| `stack` | – | – | 7 (7) |",
+    ]
+
+
+def test_lines_of_the_figure():
+    """A panel for each target with medians at each moment."""
+    rows = [r for t in TARGETS for f in FUZZERS for r in made((1, 5, 6), t, f)]
+    panels = seconds_page.figure(rows, 60.0).axes
+    assert [ax.get_title() for ax in panels] == [*TARGETS.values()]
+    for ax in panels:
+        assert [list(np.asarray(line.get_ydata())) for line in ax.lines] == [[1, 5]] * 3
+        assert len({line.get_linestyle() for line in ax.lines}) == 3
+        assert len({line.get_color() for line in ax.lines}) == 3
