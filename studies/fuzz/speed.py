@@ -15,6 +15,7 @@ and what share of the time in the target they take if they are not cut short.
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from aloex.apps.fuzz.campaign import Campaign, CampaignSettings, open_campaign
-from aloex.apps.fuzz.execute import Executor, Lane
+from aloex.apps.fuzz.execute import Executor, Lane, Task
+from aloex.apps.fuzz.execute.records import read_records
 from aloex.apps.fuzz.execute.worker import Worker, ready
 from aloex.apps.fuzz.inputs import ExitStatus
 from aloex.apps.fuzz.target import Target
@@ -58,7 +60,7 @@ def outside(target: str, seconds: float, trial: int) -> Row:
         opened(target, folder, workers=1, seed=trial, sanitizer="none") as campaign,
         Replay(campaign) as replay,
     ):
-        setattr(campaign.executor, "run_lanes", replay.run_lanes)  # noqa: B010
+        setattr(campaign.executor, "lanes", replay.lanes)  # noqa: B010
         begin = time.perf_counter()
         campaign.run(max_seconds=seconds)
         whole = time.perf_counter() - begin - replay.own_seconds
@@ -74,7 +76,7 @@ class Replay:
     """Stands between a campaign and its executor, and replays some of its mutants."""
 
     def __init__(self, campaign: Campaign):
-        self.campaign, self._run_lanes = campaign, campaign.executor.run_lanes
+        self.campaign, self._lanes = campaign, campaign.executor.lanes
         self.seconds, self.num_replayed = 0.0, 0  # in the target; mutants that were replayed
         self.num_since, self._size = 0, MIN_SAMPLE  # mutants since; of the next replay
         self.own_seconds = 0.0  # that the campaign had to wait
@@ -96,16 +98,23 @@ class Replay:
         self._worker.close()
         self._tracer.close()
 
-    def run_lanes(self, lanes: Sequence[tuple[int, int]]) -> list[Lane]:
-        """Run lanes; replay the beginning of one of them if there is time."""
-        ran = self._run_lanes(lanes)
+    def lanes(self, lanes: Sequence[tuple[int, int]]) -> Task[list[Lane]]:
+        """The task of running lanes, and then replaying one's beginning if there is time."""
+        task = self._lanes(lanes)
+
+        def finish(ran: list[Lane]) -> list[Lane]:
+            self._after(lanes)
+            return task.finish(ran)
+
+        return replace(task, finish=finish)
+
+    def _after(self, lanes: Sequence[tuple[int, int]]) -> None:
         begin = time.perf_counter()
         self.num_since += sum(stop - first for first, stop in lanes)
         if self.own_seconds < SHARE * (begin - self._begin):
             first, stop = lanes[self.campaign.record.num_rows % len(lanes)]
             self._replay(range(first, min(stop, first + self._size)))
             self.own_seconds += time.perf_counter() - begin
-        return ran
 
     def costly(self, first: int) -> dict[str, float]:
         """The share of costly mutants, and of the time that they take, from a number on."""
@@ -114,7 +123,7 @@ class Replay:
             data, how = self.campaign.engine.mutate(number)
             self._worker.run_given(data, np.array([0, len(data)]))
             ready([self._worker])
-            (record,) = self._worker.finish().records
+            (record,) = read_records(self._worker.finish().log, self._worker.num_edges)
             if record.status == ExitStatus.OK:
                 is_costly.append(record.cost > how.costly)
                 seconds.append(self._worker.arena.nanoseconds)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aloex.apps.fuzz.campaign import Campaign
+from aloex.apps.fuzz.execute import run_together
 from aloex.apps.fuzz.inputs import ExitStatus
 from fuzz_targets import build_small, with_seeds
 from studies import results
@@ -52,7 +53,7 @@ def test_replayed_are_mutants_of_the_campaign_that_end_well(target, tmp_path, mo
 
         monkeypatch.setattr(replay._worker, "run_given", note)
         campaign.run(num_inputs=0)
-        (lane,) = replay.run_lanes([(0, 2 * speed.MIN_SAMPLE)])
+        ((lane,),) = run_together([replay.lanes([(0, 2 * speed.MIN_SAMPLE)])], 1)
         made = [campaign.engine.mutate(number)[0] for number in range(speed.MIN_SAMPLE)]
         outcomes = campaign.executor.run(made)
     well = np.flatnonzero(outcomes.status == ExitStatus.OK).tolist()

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from aloex.apps.fuzz.campaign.epochs import Epoch, epoch_at
+from aloex.apps.fuzz.campaign.epochs import Epoch, epoch_at, lane_size
 
 SOME = {0: 64, 64: 128, 1023: 1087, 1024: 1088, 1600: 1700, 160_000: 170_000}  # where epochs end
 
@@ -19,23 +19,35 @@ def test_epochs_do_not_grow_for_ever():
     assert epoch_at(10**9) == (10**9, 10**9 + (1 << 17))
 
 
-@pytest.mark.parametrize(("size", "count"), [(1, 1), (127, 1), (128, 2), (700, 10), (1 << 15, 16)])
-def test_lanes_are_the_epoch_in_even_parts(size, count):
-    epoch = Epoch(1000, 1000 + size)
-    lanes = epoch.lanes
+@pytest.mark.parametrize(
+    ("num", "size", "count"),
+    [(1, 64, 1), (127, 64, 1), (128, 64, 2), (700, 64, 10), (700, 16, 32), (1 << 15, 2048, 16)],
+)
+def test_lanes_are_the_epoch_in_even_parts(num, size, count):
+    epoch = Epoch(1000, 1000 + num)
+    lanes = epoch.lanes(size)
     assert len(lanes) == count
     assert [n for first, stop in lanes for n in range(first, stop)] == list(range(*epoch))
     sizes = [stop - first for first, stop in lanes]
     assert max(sizes) - min(sizes) <= 1
+    assert Epoch(1000, 1000).lanes(size) == []
+
+
+@pytest.mark.parametrize(
+    ("cost", "size"),
+    [(None, 64), (1, 2048), (1 << 12, 2048), (1 << 14, 512), (1 << 17, 64), (1 << 25, 16)],
+)
+def test_a_lane_has_more_mutants_the_less_they_cost(cost, size):
+    assert lane_size(cost) == size
 
 
 def test_a_part_of_an_epoch_is_the_beginning_of_its_lanes():
     epoch = Epoch(500, 1100)
     for stop in range(501, 1101):
-        part = epoch.lanes_before(stop)
+        part = epoch.lanes_before(stop, 64)
         assert [n for a, b in part for n in range(a, b)] == list(range(500, stop))
-        assert all(a == first for (a, _), (first, _) in zip(part, epoch.lanes, strict=False))
-    assert epoch.lanes_before(1100) == epoch.lanes
+        assert all(a == first for (a, _), (first, _) in zip(part, epoch.lanes(64), strict=False))
+    assert epoch.lanes_before(1100, 64) == epoch.lanes(64)
 
 
 def test_all_numbers_come_up_once():

@@ -112,7 +112,7 @@ def interrupting(function, moment: int, *, before: bool):
 
 
 PLACES = {  # a class or module, and its function; how often it is called first
-    "lanes": (Executor, "run_lanes", 9),
+    "lanes": (Executor, "lanes", 9),
     "merge": (campaigns, "merge", 9),
     "pool": (Pool, "add_new", 9),
     "input": (Engine, "add", 12),

@@ -89,4 +89,4 @@ def test_all_workers_run_a_portion(stairs, tmp_path, monkeypatch):
     """It is cut into several requests, which go to several workers."""
     with open_in(tmp_path, stairs, seeds=MANY, workers=2) as campaign:
         campaign.run(max_seconds=1e-9)
-        assert len(campaign.executor._workers) == 2
+        assert len(campaign.executor.workers.all) == 2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.execute import Executor, RunRecord, run_together
 from aloex.apps.fuzz.inputs import ExitStatus
 from aloex.apps.fuzz.native import EDIT, Counts, Engine, TokenKind
 
@@ -18,10 +18,15 @@ def cost_of(data: bytes) -> int:
     return BLOCK * data[0] if len(data) > 1 else 0
 
 
+def records_of(executor: Executor, inputs: list[bytes]) -> list[RunRecord]:
+    (records,) = run_together([executor.given(inputs)], 1)
+    return records
+
+
 def test_an_input_costs_what_it_allocates(heavy):
     inputs = [b"", *(bytes([i, 0]) for i in range(40))]
     with Executor(heavy, workers=1) as executor:
-        found = [record.cost for record in executor._run_given(inputs)]
+        found = [record.cost for record in records_of(executor, inputs)]
         traced = [record.cost for record in executor.trace(inputs)]
     assert found == [cost_of(data) for data in inputs]
     assert all(more > cost for cost, more in zip(found, traced, strict=True))  # compares
@@ -84,9 +89,9 @@ def test_with_sanitizers_what_hangs_is_passed_over(heavy):
     """Whether an input hangs is for the build without them to tell."""
     inputs = [b"\1a", b"\1L", b"\2a"]
     with Executor(heavy, workers=1, sanitized=True, timeout=0.5) as executor:
-        records = executor._run_given(inputs)
+        records = records_of(executor, inputs)
     assert [r.status for r in records] == 3 * [ExitStatus.OK]
     assert [r.num_edges > 0 for r in records] == [True, False, True]
     with Executor(heavy, workers=1, timeout=0.5) as executor:
-        statuses = [r.status for r in executor._run_given(inputs)]
+        statuses = [r.status for r in records_of(executor, inputs)]
     assert statuses == [ExitStatus.OK, ExitStatus.HANG, ExitStatus.OK]

@@ -175,7 +175,7 @@ def test_a_killed_process_loses_nothing(tiny, whom):
     inputs = slow(1200)
     with Executor(tiny, workers=2) as executor:
         executor.run(inputs[:2])
-        victim = executor._workers[0].process.pid
+        victim = executor.workers.all[0].process.pid
         timer = threading.Timer(0.2, lambda: os.kill(whom(victim), signal.SIGKILL))
         timer.start()
         outcomes = executor.run(inputs, full=True)
@@ -190,7 +190,7 @@ def test_workers_that_keep_dying_are_an_error_not_a_loop(tiny):
 
     def kill_all() -> None:
         while not stop.wait(0.02):
-            for worker in list(executor._workers):
+            for worker in list(executor.workers.all):
                 worker.process.kill()
 
     with Executor(tiny, workers=1) as executor:
@@ -206,7 +206,7 @@ def test_workers_that_keep_dying_are_an_error_not_a_loop(tiny):
 def test_processes_end_with_the_executor(tiny):
     with Executor(tiny, workers=2) as executor:
         executor.run(slow(20))
-        processes = [worker.process for worker in executor._workers]
+        processes = [worker.process for worker in executor.workers.all]
     assert all(process.poll() is not None for process in processes)
 
 
@@ -217,7 +217,7 @@ def test_processes_end_with_python(tiny):
         "from aloex.apps.fuzz.execute import Executor\n"
         "from aloex.apps.fuzz.target import Target\n"
         "executor = Executor(Target.load(sys.argv[1]), workers=1, timeout=1000.0)\n"
-        "print(executor._workers[0].process.pid, flush=True)\n"
+        "print(executor.workers.all[0].process.pid, flush=True)\n"
         "executor.run([b'z'])\n"
     )
     command = [sys.executable, "-c", program, str(tiny.library)]

@@ -9,7 +9,7 @@ from aloex.apps.fuzz.execute import Executor, Lane
 from aloex.apps.fuzz.inputs import ExitStatus
 from aloex.apps.fuzz.native import Engine, Recipe
 
-HITS_SAMPLE = 8  # of native/worker/child.c: of so many mutants the features of one are counted
+HITS_SAMPLE = 16  # of native/worker/child.c: of so many mutants the features of one are counted
 SEEDS = [b"abcdefgh", b"01234567890", b"zzzzzzz\x00"]
 LANES = [(0, 300), (300, 301), (301, 900)]
 
@@ -102,17 +102,17 @@ def test_a_full_log_ends_a_request_early_and_it_goes_on(ran, stairs):
     with Executor(stairs, workers=1) as executor:
         engine_of(executor)
         executor.run([b"abcdefgh"])  # starts a worker
-        arena = executor._workers[0].arena
+        arena = executor.workers.all[0].arena
         room = 400  # bytes: for one record or two
         arena.log_size = (1 << 17) + 4 * executor.num_edges + room
-        num_requests, send = 0, executor._workers[0]._send
+        num_requests, send = 0, executor.workers.all[0]._send
 
         def counting() -> None:
             nonlocal num_requests
             num_requests += 1
             send()
 
-        executor._workers[0]._send = counting
+        executor.workers.all[0]._send = counting
         assert_same_lanes(executor.run_lanes(LANES), ran[1])
         assert num_requests > len(LANES) + 5
 
@@ -126,7 +126,7 @@ def test_a_lane_whose_worker_is_killed_is_run_again(tiny, when):
             engine_of(executor, [b"w" + bytes(9)], keep=1)  # a millisecond each
             executor.run([b"n", b"n"])
             if kills:
-                for worker in list(executor._workers):
+                for worker in list(executor.workers.all):
                     threading.Timer(when, worker.process.kill).start()
             outcomes.append(executor.run_lanes(lanes))
     assert_same_lanes(*outcomes)

@@ -70,7 +70,7 @@ def read(path: Path):
 
 def test_while_it_runs_the_report_costs_no_runs_of_the_target(campaign, monkeypatch):
     """All but the small corpus is there, and the page loads itself again."""
-    for name in ("run", "run_lanes", "trace"):
+    for name in ("run", "lanes", "given"):
         monkeypatch.setattr(campaign.executor, name, None)
     monkeypatch.setattr(campaign.bugs, "minimise", None)
     numbers = write_report(campaign, False)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from aloex.apps.fuzz.bugs import Bugs
-from aloex.apps.fuzz.campaign.epochs import Epoch, epoch_at
+from aloex.apps.fuzz.campaign.epochs import Epoch, epoch_at, lane_size
 from aloex.apps.fuzz.campaign.folder import require_own_folder, writing_to
 from aloex.apps.fuzz.campaign.journal import Journal
 from aloex.apps.fuzz.campaign.merge import Merged, count_win, merge
@@ -30,7 +30,7 @@ from aloex.apps.fuzz.campaign.record import Record
 from aloex.apps.fuzz.campaign.sanitize import Failed, Sanitizer
 from aloex.apps.fuzz.campaign.seed_queue import Portion, SeedQueue
 from aloex.apps.fuzz.campaign.state import State, load_state, save_state
-from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.execute import Executor, Lane, RunRecord, Task, run_together
 from aloex.apps.fuzz.inputs import ExitStatus, fingerprint, hash_of
 from aloex.apps.fuzz.native import ALL_GUIDES, Engine, Guide, TokenKind
 from aloex.apps.fuzz.target import Target
@@ -172,6 +172,13 @@ class Campaign:
         self.bugs.restore(Counter(failed["site"] for failed in self.record.failed))
         self._num_saved, self._last_state = state.num_rows, time.monotonic()
         self._is_changing = False  # the engine has a part of an epoch that has no line yet
+        self._unsanitized = self._last_finds()
+
+    def _last_finds(self) -> list[tuple[int, bytes]]:
+        """What the last epoch found: the next runs it with sanitizers."""
+        found = self.journal.rows[-1]["found"] if self.journal.rows else []
+        paths = [(f["number"], self.out / "corpus" / f["input"]) for f in found if f["number"] >= 0]
+        return [(number, path.read_bytes()) for number, path in paths if path.exists()]
 
     def run(
         self,
@@ -199,6 +206,8 @@ class Campaign:
                         self._run_epoch(self._end_of_next(num_inputs, max_seconds))
                     on_epoch(self)
                 self.signal = signals.number
+                if self.signal is None:
+                    self._sanitize_last()
         except KeyboardInterrupt:
             self.signal = self.signal or signal.SIGINT
         self._save_state()
@@ -275,17 +284,41 @@ class Campaign:
         start, epoch = time.monotonic(), epoch_at(self.record.num_run)
         if stop < epoch.stop:
             self._save_state()
-        merged = merge(self.engine, self.executor.run_lanes(epoch.lanes_before(stop)))
-        failed = merged.failed + self.sanitizer.run_mutants(Epoch(epoch.first, stop))
+        lanes, traces, failed = self._run_together(epoch, stop)
+        merged = merge(self.engine, lanes)
         self._is_changing = True
+        self.pool.learn_traces(*traces)
         added = self.pool.add_new(merged.new)
-        failed += self.sanitizer.run([addition.candidate[:2] for addition in added])
         self._learn(merged, added)
         more: dict[str, Any] = {"num_cut": merged.num_cut}
         more["target_seconds"] = round(merged.seconds, 6)
         if stop < epoch.stop:
             more["is_partial"] = True
-        self._end_epoch(stop, start, added, failed, **more)
+        self._end_epoch(stop, start, added, merged.failed + failed, **more)
+        self._unsanitized = [addition.candidate[:2] for addition in added]
+
+    def _run_together(
+        self, epoch: Epoch, stop: int
+    ) -> tuple[list[Lane], tuple[list[int], list[RunRecord]], list[Failed]]:
+        """All that an epoch runs: mutants, traces, and with sanitizers the finds before it."""
+        size = lane_size(self.engine.usual_cost if self.target.tracer else None)
+        places = self.pool.next_to_trace(stop - epoch.first)
+        part = self.sanitizer.share_of(Epoch(epoch.first, stop))
+        tasks: list[Task[Any]] = [
+            *self.sanitizer.tasks(self._unsanitized, part.lanes(size)),
+            self.pool.tracing(places),
+            self.executor.lanes(epoch.lanes_before(stop, size)),
+        ]
+        *failed, records, lanes = run_together(tasks, self.executor.num_workers)
+        return lanes, (places, records), [f for some in failed for f in some]
+
+    def _sanitize_last(self) -> None:
+        """Run what the last epoch found with sanitizers; it is run again if there is another."""
+        if self._unsanitized and self.sanitizer.is_there:
+            self._save_state()
+            start = time.monotonic()
+            failed = self.sanitizer.run(self._unsanitized)
+            self._end_epoch(self.record.num_run, start, [], failed, is_partial=True)
 
     def _learn(self, merged: Merged, added: Sequence[Addition]) -> None:
         counts = merged.counts

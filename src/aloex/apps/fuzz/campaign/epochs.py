@@ -6,14 +6,18 @@ nothing but the number of the first mutant. So does a campaign: the number of wo
 was stopped and resumed, change nothing.
 
 An epoch is a sixteenth of what was run before it: finds are soon built on while there are many, and
-later little time goes into what is done between epochs.
+later little time goes into what is done between epochs. A lane runs in a process of its own, so it
+is so long that to start the process takes little of its time.
 """
 
 from itertools import pairwise
 from typing import NamedTuple
 
 MIN_EPOCH, MAX_EPOCH, SHARE = 64, 1 << 17, 16  # mutants; 1 / share of those before
-MAX_LANES, MIN_LANE = 16, 64
+MAX_LANES = 32
+MIN_LANE, MAX_LANE = 16, 2048  # what `lane_size` is between
+LANE = 64  # where it is not known what a mutant costs
+COST_OF_LANE = 1 << 23  # about ten times what it takes to start a process
 
 
 class Epoch(NamedTuple):
@@ -22,19 +26,25 @@ class Epoch(NamedTuple):
     first: int
     stop: int
 
-    @property
-    def lanes(self) -> list[tuple[int, int]]:
-        """The lanes: mutants first..stop - 1 of each."""
-        size = self.stop - self.first
-        count = max(1, min(MAX_LANES, size // MIN_LANE))
-        cuts = [self.first + size * i // count for i in range(count + 1)]
-        return list(pairwise(cuts))
+    def lanes(self, size: int) -> list[tuple[int, int]]:
+        """The lanes, of `size` mutants or more: first..stop - 1 of each."""
+        num = self.stop - self.first
+        count = max(1, min(MAX_LANES, num // size))
+        cuts = [self.first + num * i // count for i in range(count + 1)]
+        return list(pairwise(cuts)) if num else []
 
-    def lanes_before(self, stop: int) -> list[tuple[int, int]]:
+    def lanes_before(self, stop: int, size: int) -> list[tuple[int, int]]:
         """The part of the lanes before a number; each mutant is what it would be in the whole."""
-        return [(first, min(end, stop)) for first, end in self.lanes if first < stop]
+        return [(first, min(end, stop)) for first, end in self.lanes(size) if first < stop]
 
 
 def epoch_at(first: int) -> Epoch:
     """The epoch that begins with a mutant."""
     return Epoch(first, first + max(MIN_EPOCH, min(MAX_EPOCH, first // SHARE)))
+
+
+def lane_size(usual_cost: int | None) -> int:
+    """Mutants of a lane, at least, given what they usually cost, if that is known."""
+    if usual_cost is None:
+        return LANE
+    return max(MIN_LANE, min(MAX_LANE, COST_OF_LANE // usual_cost))

@@ -12,7 +12,8 @@ mutants have numbers from 0.
     failed      inputs that did not end well: number, site (where, see `aloex.apps.fuzz.bugs`)
     target_seconds  of them in the target, on all workers together
     num_cut     mutants that were cut short, for they cost much more than others
-    is_partial  if it is there: a bound on the campaign came before the end of the epoch
+    is_partial  if it is there: a bound on the campaign came before the end of the epoch, or the
+                line is the last one, of what was still to be run with sanitizers
 """
 
 from dataclasses import dataclass, field
@@ -56,7 +57,9 @@ class Record:
         new = [found for found in row["found"] if found["new_features"]]
         self.found += new
         self.failed += row["failed"]
-        self.recent_speed = (row["stop"] - self.num_run) / max(row["seconds"] - self.seconds, 1e-6)
+        if row["stop"] > self.num_run:
+            took = max(row["seconds"] - self.seconds, 1e-6)
+            self.recent_speed = (row["stop"] - self.num_run) / took
         self.num_cut += row.get("num_cut", 0)
         self.target_seconds += row.get("target_seconds", 0.0)
         self.num_run, self.seconds = row["stop"], row["seconds"]

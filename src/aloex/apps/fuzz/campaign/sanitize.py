@@ -1,7 +1,8 @@
 """Inputs and mutants run once more with AddressSanitizer and UndefinedBehaviorSanitizer.
 
 They find what does not crash. That build is slow, so every new input of the corpus runs in it, and
-a share of all mutants. Coverage is always that of the plain build.
+a share of all mutants. Coverage is always that of the plain build, so nothing waits for these runs:
+what an epoch has found runs beside the mutants of the next.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 
 from aloex.apps.fuzz.bugs.verdict import SLOWER
 from aloex.apps.fuzz.campaign.epochs import Epoch
-from aloex.apps.fuzz.execute import Executor, failure_of
+from aloex.apps.fuzz.execute import Executor, Lane, RunRecord, Task, failure_of, run_together
 from aloex.apps.fuzz.inputs import ExitStatus, Failure
 from aloex.apps.fuzz.native import Engine
 from aloex.apps.fuzz.target import Target
@@ -46,6 +47,11 @@ class Sanitizer:
             limits |= {"timeout": SLOWER * timeout, "sanitized": True}
             self._executor = Executor(target, engine=engine, **limits)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the target has a build with sanitizers."""
+        return self._executor is not None
+
     def close(self) -> None:
         """End the processes."""
         if self._executor is not None:
@@ -53,20 +59,42 @@ class Sanitizer:
 
     def run(self, inputs: Sequence[tuple[int, bytes]]) -> list[Failed]:
         """Run inputs, given with their numbers. Returns those that failed."""
-        if self._executor is None or not inputs:
+        if self._executor is None:
             return []
-        failures = self._executor.run([data for _, data in inputs]).failures
-        return [Failed(*inputs[failure.index], failure, is_sanitized=True) for failure in failures]
+        found = run_together(self.tasks(inputs, []), self._executor.num_workers)
+        return [failed for some in found for failed in some]
 
-    def run_mutants(self, epoch: Epoch) -> list[Failed]:
-        """Run the first mutants of an epoch. Returns those that failed."""
-        stop = epoch.first + round(self.share * (epoch.stop - epoch.first))
-        if self._executor is None or stop == epoch.first:
+    def tasks(
+        self, inputs: Sequence[tuple[int, bytes]], lanes: Sequence[tuple[int, int]]
+    ) -> list[Task[list[Failed]]]:
+        """Tasks of running inputs, and lanes of mutants, that return those which failed."""
+        if self._executor is None:
             return []
-        lanes = self._executor.run_lanes(Epoch(epoch.first, stop).lanes)
-        return [
-            Failed(r.number, self.engine.mutate(r.number)[0], failure_of(r, 0), is_sanitized=True)
-            for lane in lanes
-            for r in lane.records
-            if r.status != ExitStatus.OK
+        given = self._executor.given([data for _, data in inputs])
+        made = self._executor.lanes(lanes)
+
+        def failed_inputs(batches: list[list[RunRecord]]) -> list[Failed]:
+            pairs = zip(inputs, given.finish(batches), strict=True)
+            return [
+                Failed(*numbered, failure_of(record, 0), is_sanitized=True)
+                for numbered, record in pairs
+                if record.status != ExitStatus.OK
+            ]
+
+        def failed_mutants(ran: list[Lane]) -> list[Failed]:
+            failed = [r for lane in ran for r in lane.records if r.status != ExitStatus.OK]
+            data = [self.engine.mutate(record.number)[0] for record in failed]
+            return [
+                Failed(record.number, x, failure_of(record, 0), is_sanitized=True)
+                for record, x in zip(failed, data, strict=True)
+            ]
+
+        tasks = [
+            Task(given.workers, given.requests, failed_inputs),
+            Task(made.workers, made.requests, failed_mutants),
         ]
+        return [task for task in tasks if task.requests]
+
+    def share_of(self, epoch: Epoch) -> Epoch:
+        """The mutants of an epoch that run with sanitizers: the first."""
+        return Epoch(epoch.first, epoch.first + round(self.share * (epoch.stop - epoch.first)))

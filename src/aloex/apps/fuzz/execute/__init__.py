@@ -2,5 +2,6 @@
 
 from aloex.apps.fuzz.execute.executor import Executor, Lane, failure_of
 from aloex.apps.fuzz.execute.records import RunRecord, Trace
+from aloex.apps.fuzz.execute.schedule import Task, run_together
 
-__all__ = ["Executor", "Lane", "RunRecord", "Trace", "failure_of"]
+__all__ = ["Executor", "Lane", "RunRecord", "Task", "Trace", "failure_of", "run_together"]

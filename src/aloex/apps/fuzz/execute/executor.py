@@ -12,7 +12,6 @@ nothing but the time.
 
 import math
 import os
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,17 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aloex.apps.fuzz.execute.records import RunRecord
-from aloex.apps.fuzz.execute.worker import Source, Worker, WorkerDied, ready
+from aloex.apps.fuzz.execute.schedule import Request, Task, Workers, run_together
+from aloex.apps.fuzz.execute.worker import Source, Worker, WorkerDied
 from aloex.apps.fuzz.inputs import ExitStatus, Failure, Inputs, Outcomes
 from aloex.apps.fuzz.native import Counts, Engine
 from aloex.apps.fuzz.target import Target
-from aloex.base.errors import AloexError, require
+from aloex.base.errors import require
 
 BATCH = 500  # inputs per request, at most
-MIN_BATCH = 32  # at least, if there are so many: each batch has a process of its own
+MIN_BATCH = 8  # at least, if there are so many: each batch has a process of its own
 NUM_BATCHES = 16  # between these bounds, so that all workers have some
 MAX_BYTES = 16 << 20  # of all inputs of a batch, unless a single one may be longer
-MAX_DEATHS = 3  # of workers that run the same request
 
 Piece = Callable[[int, int], bytes | np.ndarray]  # the bytes of inputs start..stop - 1
 
@@ -44,14 +43,6 @@ class Lane(NamedTuple):
     num_cut: int  # of those that were cut short for what they cost
     hits: NDArray[np.uint32]  # number of mutants with each feature
     chosen: NDArray[np.uint32]  # number of mutants from each input of the pool
-
-
-class Request(NamedTuple):
-    """Work for a worker."""
-
-    name: str
-    begin: Callable[[Worker], None]
-    collect: Callable[[Worker, list[RunRecord]], Any]  # once it is done
 
 
 class Executor:
@@ -86,9 +77,8 @@ class Executor:
         self._max_bytes = max(MAX_BYTES, target.max_len)
         limits: dict[str, Any] = {"batch": BATCH, "max_bytes": self._max_bytes}
         limits |= {"timeout": timeout, "memory_mb": memory_mb, "sanitized": sanitized}
-        self._new_worker = lambda: Worker(target, engine=self._engine, **limits)
-        self._workers = [self._new_worker()]
-        self.num_edges: int = self._workers[0].num_edges
+        self.workers = Workers(target.name, lambda: Worker(target, engine=self._engine, **limits))
+        self.num_edges: int = self.workers.start().num_edges
         self.seen: NDArray[np.uint8] = np.zeros(self.num_edges, np.uint8)
 
     def __enter__(self) -> "Executor":
@@ -99,9 +89,7 @@ class Executor:
 
     def close(self) -> None:
         """End the workers. The coverage stays known, and `run` starts new workers."""
-        for worker in self._workers:
-            worker.close()
-        self._workers = []
+        self.workers.close()
 
     def use(self, engine: Engine) -> None:
         """From now on run the mutants of this engine."""
@@ -132,15 +120,22 @@ class Executor:
             full: whether the outcomes have all features, not only the new ones.
             max_seconds: for all of them; if that is not enough a `TimeoutError` is raised.
         """
-        return self._resolve(self._run_given(inputs, max_seconds, full=full), full)
+        given = self.given(inputs, full=full)
+        (records,) = run_together([given], self.num_workers, max_seconds)
+        return self._resolve(records, full)
+
+    def run_lanes(self, lanes: Sequence[tuple[int, int]]) -> list[Lane]:
+        """Run lanes of mutants. All begin with the same knowledge, which is that of the engine."""
+        (ran,) = run_together([self.lanes(lanes)], self.num_workers)
+        return ran
 
     def trace(self, inputs: Sequence[bytes]) -> list[RunRecord]:
         """What the target compares while it runs each input, and what that costs."""
-        return self._run_given(inputs, source=Source.TRACED)
+        (records,) = run_together([self.given(inputs, source=Source.TRACED)], self.num_workers)
+        return records
 
-    def _run_given(
-        self, inputs: Sequence[bytes] | Inputs, max_seconds: float = math.inf, **how: Any
-    ) -> list[RunRecord]:
+    def given(self, inputs: Sequence[bytes] | Inputs, **how: Any) -> Task[list[RunRecord]]:
+        """The task of running inputs: a record of each."""
         bounds, piece = _as_pieces(inputs)
         longest = int(np.diff(bounds).max(initial=0))
         require(
@@ -155,85 +150,30 @@ class Executor:
                 part = bounds[start : stop + 1] - bounds[start]
                 worker.run_given(piece(start, stop), part, **how)
 
-            def collect(worker: Worker, records: list[RunRecord]) -> list[RunRecord]:
+            def read(records: list[RunRecord], _: None) -> list[RunRecord]:
                 if [record.number for record in records] != list(range(stop - start)):
                     raise WorkerDied  # an input has damaged the records of others
                 return records
 
-            return Request(f"inputs {start} to {stop - 1}", begin, collect)
+            return Request(f"inputs {start} to {stop - 1}", begin, lambda worker: None, read)
 
         requests = [request(*batch) for batch in _cut(bounds, self._max_bytes)]
-        batches = self._run(requests, max_seconds)
-        return [record for batch in batches for record in batch]
+        return Task(self.workers, requests, lambda batches: [r for batch in batches for r in batch])
 
-    def run_lanes(self, lanes: Sequence[tuple[int, int]]) -> list[Lane]:
-        """Run lanes of mutants. All begin with the same knowledge, which is that of the engine."""
+    def lanes(self, lanes: Sequence[tuple[int, int]]) -> Task[list[Lane]]:
+        """The task of running lanes of mutants."""
 
         def request(first: int, stop: int) -> Request:
-            def collect(worker: Worker, records: list[RunRecord]) -> Lane:
+            def copy(worker: Worker) -> Lane:
                 counts = Counts.from_buffer_copy(worker.arena.counts)
                 arena, hits, chosen = worker.arena, worker.hits.copy(), worker.chosen.copy()
-                seconds = arena.nanoseconds / 1e9
-                return Lane(records, counts, seconds, arena.num_cut, hits, chosen)
+                return Lane([], counts, arena.nanoseconds / 1e9, arena.num_cut, hits, chosen)
 
             begin = lambda worker: worker.run_mutants(first, stop)
-            return Request(f"mutants {first} to {stop - 1}", begin, collect)
+            read = lambda records, lane: lane._replace(records=records)
+            return Request(f"mutants {first} to {stop - 1}", begin, copy, read)
 
-        return self._run([request(*lane) for lane in lanes])
-
-    def _run(self, requests: list[Request], max_seconds: float = math.inf) -> list[Any]:
-        """What was collected from each request; any worker may run it."""
-        try:
-            return self._run_all(requests, max_seconds)
-        except BaseException:
-            self.close()  # a request may be half done: begin with new workers next time
-            raise
-
-    def _run_all(self, requests: list[Request], max_seconds: float) -> list[Any]:
-        stop = time.monotonic() + max_seconds
-        collected: dict[int, Any] = {}
-        deaths = [0] * len(requests)
-        waiting = list(range(len(requests)))[::-1]
-        busy: dict[Worker, tuple[int, list[RunRecord]]] = {}  # the request, and its records so far
-        while waiting or busy:
-            for worker in self._idle(busy, len(waiting)):
-                i = waiting.pop()
-                busy[worker] = i, []
-                requests[i].begin(worker)
-            done = ready(busy, max(0.0, stop - time.monotonic()))
-            if not done:
-                raise TimeoutError(f"{self.target.name} took longer than {max_seconds} seconds")
-            for worker in done:
-                i, records = busy.pop(worker)
-                try:
-                    answer = worker.finish()
-                    records += answer.records
-                    if answer.next == worker.arena.stop:
-                        collected[i] = requests[i].collect(worker, records)
-                        continue
-                except WorkerDied:
-                    worker.close()
-                    deaths[i] += 1
-                    waiting.append(i)
-                    self._require_memory(deaths[i], requests[i].name)
-                    continue
-                busy[worker] = i, records
-                worker.go_on(answer.next)  # there was no room for more records
-        return [collected[i] for i in range(len(requests))]
-
-    def _require_memory(self, deaths: int, name: str) -> None:
-        if deaths == MAX_DEATHS:
-            raise AloexError(
-                f"the worker of {self.target.name} was killed {MAX_DEATHS} times over {name}; "
-                "is the machine out of memory, or does the target write into memory of others?"
-            ) from None
-
-    def _idle(self, busy: dict[Worker, Any], num_wanted: int) -> list[Worker]:
-        """Up to `num_wanted` workers that are free; workers that died are replaced."""
-        self._workers = [worker for worker in self._workers if worker.is_alive]
-        while len(self._workers) < min(self.num_workers, len(busy) + num_wanted):
-            self._workers.append(self._new_worker())
-        return [worker for worker in self._workers if worker not in busy][:num_wanted]
+        return Task(self.workers, [request(*lane) for lane in lanes], list)
 
     def _resolve(self, records: list[RunRecord], full: bool) -> Outcomes:
         """Decide which features are new, in the order of the inputs, and remember them."""

@@ -16,7 +16,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aloex.apps.fuzz.execute.records import RunRecord, read_records
 from aloex.apps.fuzz.native import Counts, Engine, compiled, version
 from aloex.apps.fuzz.native.engine import MAX_INPUTS
 from aloex.apps.fuzz.target import Binary, Target, read_elf
@@ -77,7 +76,7 @@ class Answer(NamedTuple):
     """What came of a request: inputs before `next` have run."""
 
     next: int
-    records: list[RunRecord]
+    log: NDArray[np.uint8]  # see `records.py`
 
 
 class Worker:
@@ -227,7 +226,7 @@ class Worker:
         if not arena.first < arena.next <= arena.stop:
             raise WorkerDied
         used = min(arena.used, arena.log_size)
-        return Answer(arena.next, list(read_records(self.log[:used], self.num_edges)))
+        return Answer(arena.next, self.log[:used].copy())
 
     def _take_answer(self) -> None:
         assert self.process.stdout is not None

@@ -133,6 +133,7 @@ def _library() -> Any:
         "stack_size": (ctypes.c_uint, ctypes.c_uint),
         "add": (c_int64, block, c_char_p, c_size_t, c_void_p, c_size_t, c_uint64),
         "set_trace": (None, block, c_uint64, c_void_p, c_size_t, c_uint64),
+        "next_to_trace": (c_size_t, block, c_void_p, c_size_t),
         "news": (_News, block, c_void_p, c_size_t),
         "add_token": (None, block, ctypes.c_int, c_char_p, c_size_t),
         "set_likely": (None, block, c_uint64, c_void_p),
@@ -141,6 +142,7 @@ def _library() -> Any:
         "mutate": (c_size_t, block, c_uint64, c_void_p, c_void_p),
         "num_inputs": (c_uint64, block),
         "num_predicted": (c_uint64, block),
+        "usual_cost": (c_uint64, block),
         "input": (_Input, block, c_uint64),
         "seen": (c_void_p, block),
         "operator": (_Arm, block, ctypes.c_uint),
@@ -230,6 +232,12 @@ class Engine:
         edits = np.ascontiguousarray(edits, EDIT)
         self._c.aloex_set_trace(self._block, i, edits.ctypes.data, len(edits), cost)
 
+    def next_to_trace(self, count: int) -> list[int]:
+        """Up to so many inputs of the pool that were not traced, those that matter most first."""
+        found = np.empty(count, np.uint64)
+        num = self._c.aloex_next_to_trace(self._block, found.ctypes.data, count)
+        return found[:num].tolist()
+
     def news(self, features: NDArray[np.uint32]) -> tuple[int, int]:
         """How many edges and features of an input are new."""
         features = np.ascontiguousarray(features, np.uint32)
@@ -262,6 +270,11 @@ class Engine:
         out = self._mutant.ctypes.data
         size = self._c.aloex_mutate(self._block, number, out, ctypes.byref(recipe))
         return self._mutant[:size].tobytes(), recipe
+
+    @property
+    def usual_cost(self) -> int:
+        """What an input of the pool usually costs; 1: that is not known."""
+        return self._c.aloex_usual_cost(self._block)
 
     def cost(self, i: int) -> int:
         """What input i of the pool costs; 0: that is not known."""

@@ -3,6 +3,7 @@
 
 uint64_t aloex_num_inputs(const aloex *block) { return block->num_inputs; }
 uint64_t aloex_num_predicted(const aloex *block) { return block->num_predicted; }
+uint64_t aloex_usual_cost(const aloex *block) { return block->usual_cost; }
 
 const uint8_t *aloex_seen(const aloex *block) { return SEEN(block); }
 
@@ -15,6 +16,19 @@ static double share_of(const aloex *block, uint64_t i) {
   enum aloex_origin origin = origin_of(&INPUTS(block)[i]);
   return share(block->origins.cumulative, origin, ALOEX_NUM_ORIGINS) *
          share(CUMULATIVE(block, origin), i, block->num_inputs);
+}
+
+size_t aloex_next_to_trace(const aloex *block, uint64_t *inputs, size_t max) {
+  size_t count = 0;
+  for (uint64_t i = 0; i < block->num_inputs && max; i++) {
+    double share = share_of(block, i);
+    if (INPUTS(block)[i].is_traced || (count == max && share <= share_of(block, inputs[max - 1])))
+      continue;
+    size_t at = count < max ? count++ : max - 1;
+    for (; at > 0 && share_of(block, inputs[at - 1]) < share; at--) inputs[at] = inputs[at - 1];
+    inputs[at] = i;
+  }
+  return count;
 }
 
 struct aloex_input aloex_input(const aloex *block, uint64_t i) {

@@ -5,6 +5,8 @@
 
 enum { MAX_STRETCH = 128, MAX_SHUFFLE = 16, MIN_CONTEXT = 2 };
 
+static unsigned two_bytes(const uint8_t *x) { return x[0] << 8 | x[1]; }
+
 static size_t below(struct mutant *m, size_t n) { return random_below(&m->random, n); }
 static int coin(struct mutant *m) { return random_bits(&m->random) >> 63; }
 static size_t room(const struct mutant *m) { return m->max_len - m->size; }
@@ -174,7 +176,7 @@ static int cross_over(struct mutant *m, unsigned is_aligned) {
   if (is_aligned) {
     size_t limit = m->size - MIN_CONTEXT + 1;
     from = m->keep + below(m, other->size - m->keep - MIN_CONTEXT + 1);
-    for (at = anywhere(m); at < limit && memcmp(m->x + at, y + from, MIN_CONTEXT); at++) {}
+    for (at = anywhere(m); at < limit && two_bytes(m->x + at) != two_bytes(y + from); at++) {}
     if (at >= limit) return 0;
   }
   size_t length = smaller(other->size - from, m->max_len - at);

@@ -10,9 +10,13 @@
 
 enum { MARGIN = 1 << 17 };  // bytes of a record beside its features, at most
 enum { LONGER = 8 };        // times the cost of others, for a mutant with new edges
-enum { HITS_SAMPLE = 8 };   // of so many mutants the features of one are counted for all
+enum { HITS_SAMPLE = 16 };  // of so many mutants the features of one are counted for all
 
 static uint8_t *mutant;
+
+void make_room_for_mutants(void) {
+  if (block) mutant = malloc(((const struct aloex_options *)block)->max_len);
+}
 
 size_t take_input(uint64_t number, const uint8_t **data, struct aloex_recipe *recipe) {
   if (arena->source != MUTANTS) {
@@ -21,7 +25,6 @@ size_t take_input(uint64_t number, const uint8_t **data, struct aloex_recipe *re
     *recipe = (struct aloex_recipe){0};
     return bounds[number + 1] - bounds[number];
   }
-  if (!mutant) mutant = malloc(((const struct aloex_options *)block)->max_len);
   *data = mutant;
   return aloex_mutate(block, number, mutant, recipe);
 }

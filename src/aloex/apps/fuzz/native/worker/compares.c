@@ -4,7 +4,6 @@
 // If one side of a compare stands in the input, an edit puts the other side in its place. Constants
 // and strings become tokens.
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -147,19 +146,19 @@ static size_t place(size_t *count, size_t max) {
   return i < max ? i : random_below(&chance, i + 1);
 }
 
-static void add_edit(size_t position, size_t old_size, struct text new, uint8_t order) {
-  struct aloex_edit edit = {position, old_size, new.size, order, {0}};
-  memcpy(edit.bytes, new.bytes, new.size);
+static void add_edit(size_t position, size_t old_size, const struct text *new, uint8_t order) {
+  struct aloex_edit edit = {position, old_size, new->size, order, {0}};
+  memcpy(edit.bytes, new->bytes, new->size);
   for (size_t i = 0; i < num_edits && i < MAX_EDITS; i++)
     if (!memcmp(&edits[i], &edit, sizeof edit)) return;
   size_t i = place(&num_edits, MAX_EDITS);
   if (i < MAX_EDITS) edits[i] = edit;
 }
 
-static void add_token(struct text text) {
-  struct token_bytes token = {.size = text.size};
-  memcpy(token.bytes, text.bytes, text.size);
-  if (text.size < 2) return;
+static void add_token(const struct text *text) {
+  struct token_bytes token = {.size = text->size};
+  memcpy(token.bytes, text->bytes, text->size);
+  if (text->size < 2) return;
   for (size_t i = 0; i < num_tokens && i < MAX_TOKENS; i++)
     if (!memcmp(&tokens[i], &token, sizeof token)) return;
   size_t i = place(&num_tokens, MAX_TOKENS);
@@ -178,13 +177,16 @@ static void index_input(void) {
 }
 
 // Replace `old` by `new` at some places where it stands. Returns whether there are any.
-static int replace(struct text old, struct text new, uint8_t order) {
-  if (old.size < 2) return 0;
+static int replace(const struct text *old, const struct text *new, uint8_t order) {
+  if (old->size < 2) return 0;
+  size_t key = order == 'b' ? old->size - 2 : 0;  // the low bytes: high ones are mostly zero
   int found = 0;
-  uint32_t at = first_of[two_bytes(old.bytes)];
+  uint32_t at = first_of[two_bytes(old->bytes + key)];
   for (int i = 0; at && i < MAX_LOOKS && found < MAX_PLACES; at = next_of[at - 1], i++) {
-    if (at - 1 + old.size > input_size || memcmp(input + at - 1, old.bytes, old.size)) continue;
-    add_edit(at - 1, old.size, new, order);
+    if (at - 1 < key) continue;
+    size_t begin = at - 1 - key;
+    if (begin + old->size > input_size || memcmp(input + begin, old->bytes, old->size)) continue;
+    add_edit(begin, old->size, new, order);
     found++;
   }
   return found > 0;
@@ -198,11 +200,34 @@ static struct text number_text(uint64_t value, unsigned width, uint8_t order) {
 }
 
 static struct text decimal_text(uint64_t value) {
-  char digits[24];
-  return text_of(digits, snprintf(digits, sizeof digits, "%llu", (unsigned long long)value));
+  struct text text = {0};
+  uint8_t digits[20];
+  size_t first = sizeof digits;
+  do digits[--first] = '0' + value % 10;
+  while (value /= 10);
+  text.size = sizeof digits - first;
+  memcpy(text.bytes, digits + first, text.size);
+  return text;
 }
 
 static int fits(uint64_t value, unsigned width) { return width == 8 || value >> 8 * width == 0; }
+
+static int replace_number(uint64_t from, uint64_t to, unsigned width, uint8_t order) {
+  struct text old = number_text(from, width, order), new = number_text(to, width, order);
+  return replace(&old, &new, order);
+}
+
+static void replace_decimal(uint64_t from, uint64_t to) {
+  struct text old = decimal_text(from), new;
+  if (!first_of[two_bytes(old.bytes)]) return;
+  new = decimal_text(to);
+  replace(&old, &new, 0);
+}
+
+static void add_number(uint64_t value, unsigned width, uint8_t order) {
+  struct text text = number_text(value, width, order);
+  add_token(&text);
+}
 
 // Put number `to` where number `from` stands, in the widest form that is found.
 static void follow_number(uint64_t from, uint64_t to, unsigned width, int is_constant) {
@@ -210,14 +235,12 @@ static void follow_number(uint64_t from, uint64_t to, unsigned width, int is_con
   unsigned narrowest = 2;
   while (!fits(to, narrowest)) narrowest *= 2;
   for (unsigned w = width; w >= narrowest && !found[0] && !found[1]; w /= 2)
-    for (int big = 0; big < 2 && fits(from, w); big++) {
-      uint8_t order = "lb"[big];
-      found[big] = replace(number_text(from, w, order), number_text(to, w, order), order);
-    }
-  if (from > 9) replace(decimal_text(from), decimal_text(to), 0);
+    for (int big = 0; big < 2 && fits(from, w); big++)
+      found[big] = replace_number(from, to, w, "lb"[big]);
+  if (from > 9) replace_decimal(from, to);
   if (!is_constant || to < 256) return;
-  if (found[0] || !found[1]) add_token(number_text(to, narrowest, 'l'));
-  if (found[1] || !found[0]) add_token(number_text(to, narrowest, 'b'));
+  if (found[0] || !found[1]) add_number(to, narrowest, 'l');
+  if (found[1] || !found[0]) add_number(to, narrowest, 'b');
 }
 
 static void append(struct record *record, uint8_t **end, const void *from, size_t size) {
@@ -239,7 +262,7 @@ void end_trace(struct record *record, const uint8_t *data, size_t size) {
     if (!n.is_constant) follow_number(n.a, n.b, n.width, 0);
   }
   for (size_t i = 0; i < num_strings; i++) {
-    struct text a = strings[i].a, b = strings[i].b;
+    const struct text *a = &strings[i].a, *b = &strings[i].b;
     if (!replace(a, b, 0)) add_token(a);
     if (!replace(b, a, 0)) add_token(b);
   }

@@ -381,6 +381,7 @@ int main(int argc, char **argv) {
   keep_memory();
   load(argv[1], argv[2]);
   map_block(atoi(argv[4]));
+  make_room_for_mutants();
   map_arena(atoi(argv[3]), atoll(argv[5]), atoll(argv[6]));
   dup2(null, 2);
   close(null);

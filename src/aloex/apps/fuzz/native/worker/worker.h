@@ -76,6 +76,9 @@ void begin_trace(void);
 void end_trace(struct record *record, const uint8_t *data, size_t size);
 
 // child.c
+// Before the first child: all have the same heap, whatever their parent has run. A target may read
+// what it has not written.
+void make_room_for_mutants(void);
 void run_inputs(uint64_t from, uint64_t to);
 void cut_short(void);  // the mutant that is running: end the child
 void count(const struct record *record);
