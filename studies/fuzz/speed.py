@@ -98,9 +98,9 @@ class Replay:
         self._worker.close()
         self._tracer.close()
 
-    def lanes(self, lanes: Sequence[tuple[int, int]]) -> Task[list[Lane]]:
+    def lanes(self, lanes: Sequence[tuple[int, int]], **how: Any) -> Task[list[Lane]]:
         """The task of running lanes, and then replaying one's beginning if there is time."""
-        task = self._lanes(lanes)
+        task = self._lanes(lanes, **how)
 
         def finish(ran: list[Lane]) -> list[Lane]:
             self._after(lanes)

@@ -231,7 +231,7 @@ def test_a_target_that_writes_anywhere_is_fuzzed_and_two_workers_find_what_one_f
     ends = []
     for workers in (1, 2):
         out, seeds = tmp_path / str(workers), [b"n1", b"?y", b"nn"]
-        ends.append(run_in(out, wild, seeds=seeds, workers=workers))
+        ends.append(run_in(out, wild, 8000, seeds=seeds, workers=workers))
     assert_same(*ends)
     assert {"abort", "exit", "SEGV"} <= {kind for kind, _, _ in ends[0].bugs}
 

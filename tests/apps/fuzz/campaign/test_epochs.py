@@ -35,7 +35,7 @@ def test_lanes_are_the_epoch_in_even_parts(num, size, count):
 
 @pytest.mark.parametrize(
     ("cost", "size"),
-    [(None, 64), (1, 2048), (1 << 12, 2048), (1 << 14, 512), (1 << 17, 64), (1 << 25, 16)],
+    [(None, 64), (1, 1024), (1 << 12, 1024), (1 << 14, 512), (1 << 17, 64), (1 << 25, 16)],
 )
 def test_a_lane_has_more_mutants_the_less_they_cost(cost, size):
     assert lane_size(cost) == size

@@ -9,7 +9,7 @@ from aloex.apps.fuzz.execute import Executor, Lane
 from aloex.apps.fuzz.inputs import ExitStatus
 from aloex.apps.fuzz.native import Engine, Recipe
 
-HITS_SAMPLE = 16  # of native/worker/child.c: of so many mutants the features of one are counted
+HITS_SAMPLE = 8  # of native/worker/child.c: of so many mutants the features of one are counted
 SEEDS = [b"abcdefgh", b"01234567890", b"zzzzzzz\x00"]
 LANES = [(0, 300), (300, 301), (301, 900)]
 

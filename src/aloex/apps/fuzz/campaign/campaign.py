@@ -30,7 +30,7 @@ from aloex.apps.fuzz.campaign.record import Record
 from aloex.apps.fuzz.campaign.sanitize import Failed, Sanitizer
 from aloex.apps.fuzz.campaign.seed_queue import Portion, SeedQueue
 from aloex.apps.fuzz.campaign.state import State, load_state, save_state
-from aloex.apps.fuzz.execute import Executor, Lane, RunRecord, Task, run_together
+from aloex.apps.fuzz.execute import Executor, Lane, Task, run_together
 from aloex.apps.fuzz.inputs import ExitStatus, fingerprint, hash_of
 from aloex.apps.fuzz.native import ALL_GUIDES, Engine, Guide, TokenKind
 from aloex.apps.fuzz.target import Target
@@ -40,6 +40,8 @@ from aloex.base.signals import StopSignals
 
 SECONDS_BETWEEN_STATES = 10.0
 SANITIZED_SHARE = 0.02
+FREE_SLOW, SLOW_SHARE = 4, 0.05  # of mutants that seem to hang: so many, and so much of the time
+COST_OF_HANG = 1 << 28  # as in native/worker/worker.c
 
 
 class NoUsableSeed(InputError):
@@ -284,33 +286,38 @@ class Campaign:
         start, epoch = time.monotonic(), epoch_at(self.record.num_run)
         if stop < epoch.stop:
             self._save_state()
-        lanes, traces, failed = self._run_together(epoch, stop)
+        lanes, failed = self._run_together(epoch, stop)
         merged = merge(self.engine, lanes)
         self._is_changing = True
-        self.pool.learn_traces(*traces)
         added = self.pool.add_new(merged.new)
         self._learn(merged, added)
-        more: dict[str, Any] = {"num_cut": merged.num_cut}
+        cost = (stop - epoch.first) * self.engine.usual_cost
+        more: dict[str, Any] = {
+            "num_cut": merged.num_cut,
+            "num_slow": merged.num_slow,
+            "cost": cost,
+        }
         more["target_seconds"] = round(merged.seconds, 6)
         if stop < epoch.stop:
             more["is_partial"] = True
         self._end_epoch(stop, start, added, merged.failed + failed, **more)
         self._unsanitized = [addition.candidate[:2] for addition in added]
 
-    def _run_together(
-        self, epoch: Epoch, stop: int
-    ) -> tuple[list[Lane], tuple[list[int], list[RunRecord]], list[Failed]]:
-        """All that an epoch runs: mutants, traces, and with sanitizers the finds before it."""
+    def _run_together(self, epoch: Epoch, stop: int) -> tuple[list[Lane], list[Failed]]:
+        """The mutants of an epoch, and with sanitizers some of them and the finds before it."""
         size = lane_size(self.engine.usual_cost if self.target.tracer else None)
-        places = self.pool.next_to_trace(stop - epoch.first)
         part = self.sanitizer.share_of(Epoch(epoch.first, stop))
         tasks: list[Task[Any]] = [
             *self.sanitizer.tasks(self._unsanitized, part.lanes(size)),
-            self.pool.tracing(places),
-            self.executor.lanes(epoch.lanes_before(stop, size)),
+            self.executor.lanes(epoch.lanes_before(stop, size), skips_slow=self._skips_slow()),
         ]
-        *failed, records, lanes = run_together(tasks, self.executor.num_workers)
-        return lanes, (places, records), [f for some in failed for f in some]
+        *failed, lanes = run_together(tasks, self.executor.num_workers)
+        return lanes, [f for some in failed for f in some]
+
+    def _skips_slow(self) -> bool:
+        """Whether to find out of mutants that seem to hang has taken enough of the time."""
+        num_slow, cost = self.record.num_slow, self.record.cost
+        return num_slow > FREE_SLOW and num_slow * COST_OF_HANG > SLOW_SHARE * cost
 
     def _sanitize_last(self) -> None:
         """Run what the last epoch found with sanitizers; it is run again if there is another."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 MIN_EPOCH, MAX_EPOCH, SHARE = 64, 1 << 17, 16  # mutants; 1 / share of those before
 MAX_LANES = 32
-MIN_LANE, MAX_LANE = 16, 2048  # what `lane_size` is between
+MIN_LANE, MAX_LANE = 16, 1024  # what `lane_size` is between
 LANE = 64  # where it is not known what a mutant costs
 COST_OF_LANE = 1 << 23  # about ten times what it takes to start a process
 

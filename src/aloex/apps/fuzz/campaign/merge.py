@@ -22,6 +22,7 @@ class Merged:
     counts: Counts
     seconds: float  # in the target
     num_cut: int  # of those that were cut short for what they cost
+    num_slow: int  # of those that seemed to hang
     hits: NDArray[np.uint32]
     chosen: NDArray[np.uint32]
 
@@ -51,6 +52,7 @@ def merge(engine: Engine, lanes: Sequence[Lane]) -> Merged:
         counts=counts,
         seconds=sum(lane.seconds for lane in lanes),
         num_cut=sum(lane.num_cut for lane in lanes),
+        num_slow=sum(lane.num_slow for lane in lanes),
         hits=np.stack([lane.hits for lane in lanes]).sum(axis=0, dtype=np.uint32),
         chosen=np.stack([lane.chosen for lane in lanes]).sum(axis=0, dtype=np.uint32),
     )

@@ -1,8 +1,8 @@
 """The pool that mutants start from, with what is known of its inputs.
 
-An input goes into the engine with its features. What the target compares it with is found out when
-most mutants would start from it: to trace an input takes many times as long as to run it. A model
-takes time, too, so it is asked only of some of the inputs that are new by their hit counts alone.
+An input goes into the engine with its features, then with what the target compared it with, and
+with the bytes that a model expects in it. A model takes time, so it is asked only of some of the
+inputs that are new by their hit counts alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,14 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aloex.apps.fuzz.execute import Executor, RunRecord, Task
-from aloex.apps.fuzz.execute.worker import Source
+from aloex.apps.fuzz.execute import Executor, RunRecord
 from aloex.apps.fuzz.inputs import hash_of
 from aloex.apps.fuzz.native import Engine, TokenKind
 
 MODEL_SHARE = 0.05  # a model is asked of as many of all mutants, beside those with new edges
 MAX_SEEDS = 500  # that a model is asked of
-TRACED_SHARE, MIN_TRACED = 1 / 200, 4  # inputs traced in an epoch, by its mutants; at least
 
 Likely = Callable[[Sequence[bytes]], list[NDArray[Any]]]  # arrays of `LIKELY`, one for an input
 
@@ -56,15 +54,14 @@ class Pool:
     def add_seeds(self, seeds: Sequence[Candidate]) -> list[Addition]:
         """Add all seeds."""
         added = [self._add(seed) for seed in seeds]
-        if self._can_trace:
-            places = [addition.place for addition in added if addition.place >= 0]
-            self.learn_traces(places, self.executor.trace(self._inputs(places)))
+        self._trace(added)
         self._ask_model(added[: max(0, MAX_SEEDS - self.engine.num_predicted)])
         return added
 
     def add_new(self, candidates: Sequence[Candidate]) -> list[Addition]:
         """Add those that have features which none before them had."""
         added = [self._add(c) for c in candidates if self.engine.news(c.features)[1]]
+        self._trace(added)
         chosen = list[Addition]()
         for addition in added:
             room = MODEL_SHARE * addition.candidate.number - self.engine.num_predicted
@@ -83,35 +80,20 @@ class Pool:
             about |= {"from": parent, "operators": record.operators, "stack": record.stack}
         return about
 
-    def next_to_trace(self, num_mutants: int) -> list[int]:
-        """Inputs to trace beside so many mutants."""
-        if not self._can_trace:
-            return []
-        return self.engine.next_to_trace(max(MIN_TRACED, int(TRACED_SHARE * num_mutants)))
-
-    def tracing(self, places: Sequence[int]) -> Task[list[RunRecord]]:
-        """The task of tracing inputs."""
-        return self.executor.given(self._inputs(places), source=Source.TRACED)
-
-    def learn_traces(self, places: Sequence[int], records: Sequence[RunRecord]) -> None:
-        """Tell the engine what came of it."""
-        for place, record in zip(places, records, strict=True):
-            self.engine.set_trace(place, record.trace.edits, record.cost)
-            self.engine.add_tokens(TokenKind.COMPARED, record.trace.tokens)
-
-    @property
-    def _can_trace(self) -> bool:
-        return self.executor.target.tracer is not None
-
-    def _inputs(self, places: Sequence[int]) -> list[bytes]:
-        return [self.engine.input(place) for place in places]
-
     def _add(self, candidate: Candidate) -> Addition:
-        news, record, cost = self.engine.news(candidate.features), candidate.record, 0
-        if record is not None:  # until it is traced, it costs at least what its parent does
-            cost = max(record.cost, self.engine.cost(record.parent))
+        news = self.engine.news(candidate.features)
+        cost = candidate.record.cost if candidate.record is not None else 0
         place = self.engine.add(candidate.data, candidate.features, cost)
         return Addition(candidate, place, *news)
+
+    def _trace(self, added: Sequence[Addition]) -> None:
+        if self.executor.target.tracer is None:
+            return
+        added = [addition for addition in added if addition.place >= 0]
+        records = self.executor.trace([addition.candidate.data for addition in added])
+        for addition, record in zip(added, records, strict=True):
+            self.engine.set_trace(addition.place, record.trace.edits, record.cost)
+            self.engine.add_tokens(TokenKind.COMPARED, record.trace.tokens)
 
     def _ask_model(self, added: Sequence[Addition]) -> None:
         if self.likely is None:

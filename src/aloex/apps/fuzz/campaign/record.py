@@ -12,6 +12,8 @@ mutants have numbers from 0.
     failed      inputs that did not end well: number, site (where, see `aloex.apps.fuzz.bugs`)
     target_seconds  of them in the target, on all workers together
     num_cut     mutants that were cut short, for they cost much more than others
+    num_slow    mutants that seemed to hang, and were run once more to find out
+    cost        of the mutants, about
     is_partial  if it is there: a bound on the campaign came before the end of the epoch, or the
                 line is the last one, of what was still to be run with sanitizers
 """
@@ -38,6 +40,8 @@ class Record:
     num_seeds_run: int = 0  # more than there are if zeros took their place
     num_run: int = 0  # mutants
     num_cut: int = 0  # of them: cut short
+    num_slow: int = 0  # of them: seemed to hang
+    cost: int = 0  # of them
     seconds: float = 0.0
     target_seconds: float = 0.0  # on all workers together, in epochs
     recent_speed: float = 0.0  # mutants per second in the last epoch
@@ -61,6 +65,8 @@ class Record:
             took = max(row["seconds"] - self.seconds, 1e-6)
             self.recent_speed = (row["stop"] - self.num_run) / took
         self.num_cut += row.get("num_cut", 0)
+        self.num_slow += row.get("num_slow", 0)
+        self.cost += row.get("cost", 0)
         self.target_seconds += row.get("target_seconds", 0.0)
         self.num_run, self.seconds = row["stop"], row["seconds"]
         self.num_rows += 1

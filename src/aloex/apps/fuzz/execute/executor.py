@@ -41,6 +41,7 @@ class Lane(NamedTuple):
     counts: Counts  # of all
     seconds: float  # in the target
     num_cut: int  # of those that were cut short for what they cost
+    num_slow: int  # of those that seemed to hang, and were run again alone
     hits: NDArray[np.uint32]  # number of mutants with each feature
     chosen: NDArray[np.uint32]  # number of mutants from each input of the pool
 
@@ -160,16 +161,19 @@ class Executor:
         requests = [request(*batch) for batch in _cut(bounds, self._max_bytes)]
         return Task(self.workers, requests, lambda batches: [r for batch in batches for r in batch])
 
-    def lanes(self, lanes: Sequence[tuple[int, int]]) -> Task[list[Lane]]:
-        """The task of running lanes of mutants."""
+    def lanes(
+        self, lanes: Sequence[tuple[int, int]], *, skips_slow: bool = False
+    ) -> Task[list[Lane]]:
+        """The task of running lanes of mutants; those that seem to hang may be passed over."""
 
         def request(first: int, stop: int) -> Request:
             def copy(worker: Worker) -> Lane:
                 counts = Counts.from_buffer_copy(worker.arena.counts)
                 arena, hits, chosen = worker.arena, worker.hits.copy(), worker.chosen.copy()
-                return Lane([], counts, arena.nanoseconds / 1e9, arena.num_cut, hits, chosen)
+                seconds = arena.nanoseconds / 1e9
+                return Lane([], counts, seconds, arena.num_cut, arena.num_slow, hits, chosen)
 
-            begin = lambda worker: worker.run_mutants(first, stop)
+            begin = lambda worker: worker.run_mutants(first, stop, skips_slow=skips_slow)
             read = lambda records, lane: lane._replace(records=records)
             return Request(f"mutants {first} to {stop - 1}", begin, copy, read)
 

@@ -57,6 +57,8 @@ class Arena(ctypes.Structure):
         ("first", c_uint64),
         ("stop", c_uint64),
         *((name, c_uint32) for name in ("source", "all", "full", "is_new")),
+        ("skips_slow", c_uint32),
+        ("num_slow", c_uint32),
         ("is_done", c_uint32),
         ("is_oom", c_uint32),
         ("is_cut", c_uint32),
@@ -198,9 +200,10 @@ class Worker:
         self.bounds[: len(bounds)] = bounds
         self._ask(0, len(bounds) - 1, source=source, all=each, full=full, is_new=1)
 
-    def run_mutants(self, first: int, stop: int) -> None:
-        """Begin to run mutants first..stop - 1."""
-        self._ask(first, stop, source=Source.MUTANTS, all=0, full=1, is_new=1)
+    def run_mutants(self, first: int, stop: int, *, skips_slow: bool = False) -> None:
+        """Begin to run mutants first..stop - 1; those that seem to hang may be passed over."""
+        how = {"all": 0, "full": 1, "is_new": 1, "skips_slow": int(skips_slow)}
+        self._ask(first, stop, source=Source.MUTANTS, **how)
 
     def go_on(self, first: int) -> None:
         """Begin to run the rest of a request whose answer ended early."""

@@ -133,7 +133,6 @@ def _library() -> Any:
         "stack_size": (ctypes.c_uint, ctypes.c_uint),
         "add": (c_int64, block, c_char_p, c_size_t, c_void_p, c_size_t, c_uint64),
         "set_trace": (None, block, c_uint64, c_void_p, c_size_t, c_uint64),
-        "next_to_trace": (c_size_t, block, c_void_p, c_size_t),
         "news": (_News, block, c_void_p, c_size_t),
         "add_token": (None, block, ctypes.c_int, c_char_p, c_size_t),
         "set_likely": (None, block, c_uint64, c_void_p),
@@ -231,12 +230,6 @@ class Engine:
         """Say what input i was compared with: an array of `EDIT`; and what it costs to run."""
         edits = np.ascontiguousarray(edits, EDIT)
         self._c.aloex_set_trace(self._block, i, edits.ctypes.data, len(edits), cost)
-
-    def next_to_trace(self, count: int) -> list[int]:
-        """Up to so many inputs of the pool that were not traced, those that matter most first."""
-        found = np.empty(count, np.uint64)
-        num = self._c.aloex_next_to_trace(self._block, found.ctypes.data, count)
-        return found[:num].tolist()
 
     def news(self, features: NDArray[np.uint32]) -> tuple[int, int]:
         """How many edges and features of an input are new."""

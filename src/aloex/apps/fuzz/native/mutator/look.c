@@ -18,19 +18,6 @@ static double share_of(const aloex *block, uint64_t i) {
          share(CUMULATIVE(block, origin), i, block->num_inputs);
 }
 
-size_t aloex_next_to_trace(const aloex *block, uint64_t *inputs, size_t max) {
-  size_t count = 0;
-  for (uint64_t i = 0; i < block->num_inputs && max; i++) {
-    double share = share_of(block, i);
-    if (INPUTS(block)[i].is_traced || (count == max && share <= share_of(block, inputs[max - 1])))
-      continue;
-    size_t at = count < max ? count++ : max - 1;
-    for (; at > 0 && share_of(block, inputs[at - 1]) < share; at--) inputs[at] = inputs[at - 1];
-    inputs[at] = i;
-  }
-  return count;
-}
-
 struct aloex_input aloex_input(const aloex *block, uint64_t i) {
   const struct input *input = &INPUTS(block)[i];
   return (struct aloex_input){.data = DATA(block) + input->data,

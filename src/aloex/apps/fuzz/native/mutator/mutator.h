@@ -117,9 +117,6 @@ int64_t aloex_add(aloex *, const uint8_t *data, size_t size, const uint32_t *fea
                   uint64_t cost);
 // Say what an input of the pool is compared with, and what it costs, now that it is known better.
 void aloex_set_trace(aloex *, uint64_t input, const struct aloex_edit *, size_t count, uint64_t cost);
-// Which inputs to trace next: up to `max` of which that was not said, those that most mutants start
-// from first. Returns how many.
-size_t aloex_next_to_trace(const aloex *, uint64_t *inputs, size_t max);
 struct aloex_news aloex_news(const aloex *, const uint32_t *features, size_t count);
 void aloex_add_token(aloex *, enum aloex_token_kind, const uint8_t *bytes, size_t size);
 void aloex_set_likely(aloex *, uint64_t input, const struct aloex_likely *);  // one a byte of it

@@ -88,7 +88,6 @@ static int is_within(const struct aloex_edit *edit, const struct input *input) {
 void aloex_set_trace(aloex *block, uint64_t i, const struct aloex_edit *edits, size_t count,
                      uint64_t cost) {
   struct input *input = &INPUTS(block)[i];
-  input->is_traced = 1;
   if (block->num_edits + count > block->max_edits) count = 0;
   input->edits = block->num_edits;
   input->cost = cost;

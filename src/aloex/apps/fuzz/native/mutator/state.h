@@ -7,7 +7,6 @@ struct input {
   uint32_t size, num_features, num_edits;
   uint32_t has_likely;  // a model has seen it
   uint32_t new_edges;   // that it brought
-  uint32_t is_traced;   // `aloex_set_trace` was called
   uint64_t chosen;      // mutants that started here
   uint64_t cost;        // of running it; 0: not known
 };

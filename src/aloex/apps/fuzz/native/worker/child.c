@@ -10,7 +10,7 @@
 
 enum { MARGIN = 1 << 17 };  // bytes of a record beside its features, at most
 enum { LONGER = 8 };        // times the cost of others, for a mutant with new edges
-enum { HITS_SAMPLE = 16 };  // of so many mutants the features of one are counted for all
+enum { HITS_SAMPLE = 8 };   // of so many mutants the features of one are counted for all
 
 static uint8_t *mutant;
 

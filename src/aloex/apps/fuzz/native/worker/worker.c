@@ -169,7 +169,7 @@ static int is_cut(int ended) {
 }
 
 // How long a child may take over an input. One that seems to hang is run again alone: to find that
-// out need not take all of its time. It is not worth more with sanitizers, either: see `pass_over`.
+// out need not take all of its time. It is not worth more where it is passed over.
 static double patience(int alone) {
   return alone || arena->source != MUTANTS ? timeout_s : timeout_s / 4;
 }
@@ -273,17 +273,23 @@ static void begin_lane(void) {
     memset(PART(arena, seen, uint8_t), 0xff, arena->num_edges);  // the target in another build
 }
 
+// Whether what seems to hang is not looked into.
+static int skips_slow(void) {
+  return !HANGS_COUNT || (arena->source == MUTANTS && arena->skips_slow);
+}
+
 // Run the inputs of a request; it ends early when the log is full or Python asks for it.
 static void run_request(void) {
   arena->used = 0;
-  if (arena->is_new) arena->nanoseconds = arena->num_cut = 0;
+  if (arena->is_new) arena->nanoseconds = arena->num_cut = arena->num_slow = 0;
   if (arena->source == MUTANTS && arena->is_new) begin_lane();
   for (uint64_t next = arena->first; next < arena->stop;) {
     int is_late, ended = run_child(next, arena->stop, 0, &is_late);
     next = arena->next;
     if (is_done(ended) || next == arena->stop) return;
     if (is_cut(ended)) continue;
-    if (is_late && !HANGS_COUNT) pass_over(next);
+    if (is_late && !skips_slow()) arena->num_slow++;
+    if (is_late && skips_slow()) pass_over(next);
     else judge(next);
     if (arena->next == next) return;  // no room
     next = arena->next;

@@ -38,7 +38,9 @@ struct arena {
   uint32_t all;         // make a record of each input, not only of those with new features
   uint32_t full;        // write all features of an input, not only those outside `seen`
   uint32_t is_new;      // a new lane of mutants: forget what the one before covered
+  uint32_t skips_slow;  // mutants that seem to hang are passed over
   // The answer: inputs before `next` have run.
+  uint32_t num_slow;    // mutants that seemed to hang and were run again alone
   uint32_t is_done, is_oom, is_cut;  // why the child ended
   uint32_t num_cut;     // mutants that were cut short for what they cost
   uint64_t next, used;  // bytes of the log
