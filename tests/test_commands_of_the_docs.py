@@ -43,6 +43,7 @@ NOT_RUN = {  # by the first word, with the reason
 HERE, CLI = "tests/test_commands_of_the_docs.py", "tests/cli"
 OWN_TARGET = "tests/apps/fuzz/test_fuzz_own_target_page.py::test_the_page_runs"
 SECONDS = "tests/studies/test_fuzz_seconds.py"
+PLANTED = "tests/studies/test_planted.py"
 STUDIES, SYNTH = "tests/studies/test_commands.py", "tests/studies/test_synth_commands.py"
 FILL = "tests/studies/test_study_fill.py"
 ENERGY = "tests/studies/test_fill_energy.py"
@@ -84,6 +85,13 @@ RUN_BY = {  # the test that runs a command
     "python -m studies.fuzz seconds-page": (
         "tests/studies/test_fuzz_seconds_page.py"
         "::test_the_page_and_its_figure_are_written_from_the_committed_rows"
+    ),
+    "python -m studies.fuzz plant": (
+        f"{PLANTED}::test_every_binary_with_sanitizers_ends_at_every_fault"
+    ),
+    "python -m studies.fuzz bugs": f"{PLANTED}::test_rows_on_bugs",
+    "python -m studies.fuzz bugs-page": (
+        "tests/studies/test_fuzz_bugs_page.py::test_the_command_writes_the_page_and_its_figure"
     ),
     "python -m studies.synth table": f"{SYNTH}::test_networks_are_rated",
     "python -m studies.synth eval": f"{SYNTH}::test_networks_are_rated",

@@ -356,6 +356,23 @@ def seconds_page_(
     _draw(seconds_page.figure(rows, seconds), "seconds", out, results)
 
 
+@app.command("bugs-page")
+def bugs_page_(
+    results: Annotated[Path, typer.Option(help="What `bugs` wrote.")] = (
+        Path("results/fuzz/bugs.json")
+    ),
+    seconds: Annotated[float, typer.Option(help="Which rows.")] = 60.0,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/fuzz_planted.md"),
+) -> None:
+    """Write the page on planted bugs and its figure from the rows."""
+    from studies.fuzz import bugs_page
+    from studies.results import read
+
+    rows = read(results)
+    _write(out, bugs_page.render(rows, seconds))
+    _draw(bugs_page.figure(rows, seconds), "planted", out, results)
+
+
 def _write(page: Path, text: str) -> None:
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(text)

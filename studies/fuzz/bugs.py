@@ -10,6 +10,7 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -133,7 +134,7 @@ def table(
             of[row["target"], row["fuzzer"]].append(row)
     fuzzers = sorted({fuzzer for _, fuzzer in of}, key=lambda name: (name != ours, name))
     lines = [
-        [target, fault, *(_when(of[target, fuzzer], fault) for fuzzer in fuzzers)]
+        [target, fault, *(when(of[target, fuzzer], fault) for fuzzer in fuzzers)]
         for target, faults in planted_in.items()
         for fault in faults
     ]
@@ -157,14 +158,19 @@ def faults_of_trials(
     return [hit[trial] for trial in sorted(hit) if len(targets[trial]) == len(planted_in)]
 
 
-def _when(rows: Sequence[Row], fault: str) -> str:
-    """In how many trials, and the median of the seconds; infinite where it was not hit."""
+def hits(rows: Iterable[Row], fault: str) -> list[float]:
+    """When a fault was hit in each trial, in seconds; infinite where it was not."""
+    return [row["found"].get(fault, inf) for row in rows]
+
+
+def when(rows: Sequence[Row], fault: str) -> str:
+    """In how many trials a fault was hit, and the median second if that is finite."""
     if not rows:
         return ""
-    hit = [row["found"].get(fault, float("inf")) for row in rows]
+    hit = hits(rows, fault)
     middle = median(hit)
-    shown = f", {middle:g} s" if middle < float("inf") else ""
-    return f"{sum(at < float('inf') for at in hit)} of {len(hit)}{shown}"
+    shown = f", {middle:g} s" if middle < inf else ""
+    return f"{sum(at < inf for at in hit)} of {len(hit)}{shown}"
 
 
 def _tests(totals: Mapping[str, list[int]], ours: str) -> list[str]:

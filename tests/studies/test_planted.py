@@ -16,6 +16,7 @@ from aloex.apps.fuzz.tools import run_tool
 from aloex.base.errors import InputError
 from studies import results
 from studies.fuzz import bugs, old_library, planted
+from studies.fuzz.__main__ import app
 from studies.fuzz.judge import judge
 
 CORE = min(os.sched_getaffinity(0))
@@ -87,7 +88,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 def mesh(clang, tmp_path_factory):
     if shutil.which("afl-clang-fast") is None:
         pytest.skip("AFL++ is missing: apt-get install afl++")
-    return planted.build(planted.HOME / "mesh", tmp_path_factory.mktemp("mesh") / "mesh")
+    folder = tmp_path_factory.mktemp("plant")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        app(["plant", "mesh"], standalone_mode=False)
+    return Target.load(folder / "build/targets/mesh")
 
 
 def test_every_binary_with_sanitizers_ends_at_every_fault(mesh, tmp_path):
@@ -101,7 +106,7 @@ def test_every_binary_with_sanitizers_ends_at_every_fault(mesh, tmp_path):
             run_tool([program, seed])
 
 
-def test_rows_on_bugs(mesh, tmp_path):
+def test_rows_on_bugs(mesh, tmp_path, capsys):
     """Four faults, most of which libFuzzer and AFL++ hit at once."""
     out, told = tmp_path / "rows.json", []
     folder = str(mesh.library.parent)
@@ -117,7 +122,10 @@ def test_rows_on_bugs(mesh, tmp_path):
     assert "TARGET/rivals/afl" in rows["aflpp"]["started"]
     assert rows["libfuzzer"]["started"].startswith("libfuzzer -seed=1 ")
     assert {"reported", "split", "merged"} <= set(rows["aloex"])
-    assert bugs.make([folder], ["aloex", "libfuzzer", "aflpp"], out, **how) == 0 and len(told) == 3
+    words = ["--targets", folder, "--seconds", "4", "--trials", "1", "--cores", str(CORE)]
+    app(["bugs", *words, "--out", str(out)], standalone_mode=False)
+    assert results.read(out) == [*rows.values()]  # all were there
+    assert capsys.readouterr().out.endswith(f"rows: {out}\n")
     text = bugs.table(
         results.read(out), 4.0, {"mesh": planted.faults(planted.HOME / "mesh/harness.c")}
     )
