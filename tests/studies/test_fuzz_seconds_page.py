@@ -79,13 +79,13 @@ def test_who_is_ahead():
         assert (test.p_value < 0.05) == (key != ("mpeg2dec", "libfuzzer")) and test.a12 > 0.5
         assert (test.a12 == 1.0) == (key[0] != "mpeg2dec")  # every trial above every other
     assert page().count("Aloex is ahead of") == 2
-    assert "Aloex is not told apart from libFuzzer (p 0.18); ahead of AFL++ (p 0.0027)" in page()
+    assert "Aloex is not told apart from libFuzzer (p 0.51); ahead of AFL++ (p 0.025)" in page()
 
 
 def test_all_come_near_the_same_ceiling_on_mpeg2dec_and_aloex_sooner():
     ends = [median(edges()["mpeg2dec", fuzzer]) for fuzzer in FUZZERS]
     assert max(ends) < 1.01 * min(ends)
-    assert at("mpeg2dec", "aloex", EARLY) > 1.2 * max(at("mpeg2dec", r, EARLY) for r in RIVALS)
+    assert at("mpeg2dec", "aloex", EARLY) > 1.1 * max(at("mpeg2dec", r, EARLY) for r in RIVALS)
 
 
 def test_how_they_were_started():
@@ -100,9 +100,9 @@ def test_how_they_were_started():
 
 def test_coverage_still_rises_at_the_end():
     rises = {key for key in rows() if at(*key, 60.0) > 1.01 * at(*key, 30.0)}
-    of_libpng = {("libpng", fuzzer) for fuzzer in FUZZERS}
-    assert rises >= of_libpng | {("openjpeg", "aloex"), ("openjpeg", "aflpp")}
-    assert ("openjpeg", "libfuzzer") not in rises
+    of_openjpeg = {("openjpeg", fuzzer) for fuzzer in FUZZERS}
+    assert rises >= of_openjpeg | {("libpng", rival) for rival in RIVALS}
+    assert ("libpng", "aloex") not in rises
 
 
 def test_each_guide_is_left_out_in_a_few_trials():

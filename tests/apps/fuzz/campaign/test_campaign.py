@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from aloex.apps.fuzz.campaign import Campaign, NoUsableSeed, notes_of
+from aloex.apps.fuzz.campaign import record as records
 from aloex.apps.fuzz.campaign.epochs import epoch_at
+from aloex.apps.fuzz.campaign.record import Record
 from aloex.apps.fuzz.execute import Executor, worker
 from aloex.apps.fuzz.inputs import hash_of, read_seeds
 from aloex.apps.fuzz.native import ALL_GUIDES, Guide
@@ -334,6 +336,36 @@ def test_faults_that_do_not_crash_are_found_with_sanitizers(quiet, tmp_path, sha
     assert {bug.kind for bug in bugs} == {"heap-buffer-overflow"}
     lines = Path(str(quiet.source), "quiet.c").read_text().splitlines()
     assert all("return block[" in lines[bug.top[0].line - 1] for bug in bugs)
+
+
+def test_finds_of_the_last_epoch_run_with_sanitizers_too(quiet, tmp_path):
+    """Where it ends, how often it was stopped before, and the number of workers do not matter."""
+    options = {"seeds": [b"abcd0123"], "sanitized_share": 0.0}
+    once = run_in(tmp_path / "once", quiet, 1500, **options)
+    first = next(row["failed"][0]["number"] for row in told_in(once.out) if row.get("failed"))
+    out = tmp_path / "early"
+    early = run_in(out, quiet, first + 1, workers=1, **options)
+    assert [kind for kind, _, _ in early.bugs] == ["heap-buffer-overflow"]
+    last = told_in(out)[-1]
+    assert last["is_partial"] and last["failed"] and not last["found"]
+    for stop in (first + 1, first + 200):
+        assert run_in(out, quiet, stop, **options).bugs == early.bugs
+    assert_same(run_in(out, quiet, 1500, **options), once)
+
+
+def test_mutants_that_seem_to_hang_take_a_share_of_the_time():
+    assert (records.FREE_SLOW, records.SLOW_SHARE) == (4, 0.05)
+    hang = records.COST_OF_HANG
+    assert hang == 1 << 28  # as the worker counts it
+    for num_slow, cost, skips in (
+        (0, 0, False),
+        (4, 0, False),
+        (5, 0, True),
+        (5, 99 * hang, True),
+        (5, 101 * hang, False),
+        (9, 101 * hang, True),
+    ):
+        assert Record(1, num_slow=num_slow, cost=cost).skips_slow == skips
 
 
 def test_without_a_build_with_sanitizers_there_is_no_share(stairs, quiet, tmp_path):

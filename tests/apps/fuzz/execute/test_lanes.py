@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from aloex.apps.fuzz.execute import Executor, Lane
+from aloex.apps.fuzz.execute import Executor, Lane, run_together
 from aloex.apps.fuzz.inputs import ExitStatus
 from aloex.apps.fuzz.native import Engine, Recipe
 
@@ -145,3 +145,17 @@ def test_mutants_of_another_engine(stairs):
     assert np.array_equal(first.chosen, parents(one))
     assert np.array_equal(second.chosen, parents(other))
     assert not np.array_equal(first.chosen, second.chosen)
+
+
+@pytest.mark.parametrize("skips", [False, True])
+def test_what_seems_to_hang_is_run_again_or_passed_over(tiny, skips):
+    """All mutants of the second seed hang."""
+    with Executor(tiny, workers=1, timeout=0.2) as executor:
+        engine = engine_of(executor, [b"n" + bytes(4), b"h" + bytes(4)], keep=1)
+        hangs = [engine.mutate(i)[1].parent == 1 for i in range(12)]
+        assert 1 < sum(hangs) < 11
+        ((lane,),) = run_together([executor.lanes([(0, 12)], skips_slow=skips)], 1)
+    assert lane.num_slow == (0 if skips else sum(hangs))
+    assert lane.counts.num_mutants == 12
+    found = [r.number for r in lane.records if r.status == ExitStatus.HANG]
+    assert found == ([] if skips else [i for i in range(12) if hangs[i]])

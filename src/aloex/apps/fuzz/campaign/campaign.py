@@ -40,8 +40,6 @@ from aloex.base.signals import StopSignals
 
 SECONDS_BETWEEN_STATES = 10.0
 SANITIZED_SHARE = 0.02
-FREE_SLOW, SLOW_SHARE = 4, 0.05  # of mutants that seem to hang: so many, and so much of the time
-COST_OF_HANG = 1 << 28  # as in native/worker/worker.c
 
 
 class NoUsableSeed(InputError):
@@ -309,15 +307,10 @@ class Campaign:
         part = self.sanitizer.share_of(Epoch(epoch.first, stop))
         tasks: list[Task[Any]] = [
             *self.sanitizer.tasks(self._unsanitized, part.lanes(size)),
-            self.executor.lanes(epoch.lanes_before(stop, size), skips_slow=self._skips_slow()),
+            self.executor.lanes(epoch.lanes_before(stop, size), skips_slow=self.record.skips_slow),
         ]
         *failed, lanes = run_together(tasks, self.executor.num_workers)
         return lanes, [f for some in failed for f in some]
-
-    def _skips_slow(self) -> bool:
-        """Whether to find out of mutants that seem to hang has taken enough of the time."""
-        num_slow, cost = self.record.num_slow, self.record.cost
-        return num_slow > FREE_SLOW and num_slow * COST_OF_HANG > SLOW_SHARE * cost
 
     def _sanitize_last(self) -> None:
         """Run what the last epoch found with sanitizers; it is run again if there is another."""

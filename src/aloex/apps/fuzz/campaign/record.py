@@ -21,6 +21,9 @@ mutants have numbers from 0.
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+FREE_SLOW, SLOW_SHARE = 4, 0.05  # of mutants that seem to hang: so many, and so much of the time
+COST_OF_HANG = 1 << 28  # as in native/worker/worker.c
+
 
 class CurvePoint(NamedTuple):
     """The coverage after a number of mutants."""
@@ -55,6 +58,12 @@ class Record:
     def now(self) -> CurvePoint:
         """The coverage now."""
         return self.curve[-1] if self.curve else CurvePoint(0, 0.0, 0, 0)
+
+    @property
+    def skips_slow(self) -> bool:
+        """Whether it has taken enough of the time to look into mutants that seem to hang."""
+        cost = self.num_slow * COST_OF_HANG
+        return self.num_slow > FREE_SLOW and cost > SLOW_SHARE * self.cost
 
     def add(self, row: dict[str, Any]) -> None:
         """Add a line."""
