@@ -12,7 +12,7 @@ from planted_inputs import INPUTS
 
 from aloex.apps.fuzz.execute import Executor
 from aloex.apps.fuzz.target import Target, TargetRecipe, build_target
-from aloex.apps.fuzz.tools import run_tool
+from aloex.apps.fuzz.tools import ToolError, run_tool
 from aloex.base.errors import InputError
 from studies import results
 from studies.fuzz import bugs, old_library, planted
@@ -141,18 +141,27 @@ def test_what_is_missing_is_named(mesh, tmp_path):
 
 def test_an_old_library_is_fetched_once_and_checked(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    package = tmp_path / "package-1.0.tar.gz"
-    package.write_bytes(b"content")
+    asked: list[str] = []
+
+    def pip(words, *, timeout):
+        """Stands for pip: it writes the package, or fails the second time."""
+        if asked:
+            raise ToolError("pip found no network")
+        wanted, folder = Path(words[-3]), Path(words[-1])
+        asked.append(wanted.read_text())
+        (folder / "package-1.0.tar.gz").write_bytes(b"content")
+
+    monkeypatch.setattr(old_library, "run_tool", pip)
     digest = hashlib.sha256(b"content").hexdigest()
-    source = old_library.Source("a package", package.as_uri(), digest, {})
+    source = old_library.Source("a package", "package", "1.0", digest, {})
     path = old_library.fetch(source)
     assert path.read_bytes() == b"content"
-    package.unlink()
+    assert asked == [f"package==1.0 --hash=sha256:{digest}\n"]
     assert old_library.fetch(source) == path  # from the cache
     with pytest.raises(InputError, match=f"has the hash {digest}, not 00; remove it"):
         old_library.fetch(source._replace(sha256="00"))
     path.unlink()
-    with pytest.raises(InputError, match=r"cannot fetch file:.*; put it at .*package-1.0.tar.gz"):
+    with pytest.raises(InputError, match=r"package-1.0.tar.gz: pip found no network; put it at"):
         old_library.fetch(source)
 
 
@@ -160,7 +169,8 @@ def test_an_old_library_is_fetched_once_and_checked(tmp_path, monkeypatch):
 def test_the_recipe_of_an_old_library(name, tmp_path):
     """Its faults are public, its seeds can be made, and no part of the library is kept."""
     source = old_library.Source.of(name)
-    assert source.url.startswith("https://files.pythonhosted.org/") and len(source.sha256) == 64
+    assert source.about.startswith(f"{source.package} {source.version}")
+    assert len(source.sha256) == 64
     assert source.known and all(public.startswith("CVE-") for public in source.known.values())
     folder = old_library.HOME / name
     assert TargetRecipe.load(folder).harness == ["harness.c"]
