@@ -79,7 +79,8 @@ def shown(done: Run, folder: str, target: Target) -> str:
 
 def versions(target: Target, fuzzer: str) -> dict[str, str]:
     """What was measured: the fuzzer, what it ran, and the compiler of that."""
-    found = {"source": target.source, "aloex": aloex.__version__}
+    source = Path(target.source)  # a package, or a folder, whose path is of this machine
+    found = {"source": source.name, "aloex": aloex.__version__}
     compiler = re.search(rb"clang version ([\w.]+)", target.library.read_bytes())
     found |= {"clang": compiler[1].decode()} if compiler else {}
     if fuzzer == "aflpp":

@@ -74,6 +74,11 @@ def test_the_page_is_written_from_the_committed_rows():
     assert len(PAGE.read_text().splitlines()) <= 150
 
 
+def test_rows_name_no_path_of_a_machine():
+    for row in results.read(ROWS):
+        assert "/" not in row["versions"]["source"] + row["started"].split()[0]
+
+
 def test_how_they_were_started():
     """As the text says: with forks, with a log of compares, without dictionary and options."""
     found = bugs_page.shown(results.read(ROWS), SECONDS)
