@@ -73,21 +73,16 @@ class Sanitizer:
         given = self._executor.given([data for _, data in inputs])
         made = self._executor.lanes(lanes)
 
+        def failed(number: int, data: bytes, record: RunRecord) -> Failed:
+            return Failed(number, data, failure_of(record, 0), is_sanitized=True)
+
         def failed_inputs(batches: list[list[RunRecord]]) -> list[Failed]:
             pairs = zip(inputs, given.finish(batches), strict=True)
-            return [
-                Failed(*numbered, failure_of(record, 0), is_sanitized=True)
-                for numbered, record in pairs
-                if record.status != ExitStatus.OK
-            ]
+            return [failed(*numbered, r) for numbered, r in pairs if r.status != ExitStatus.OK]
 
         def failed_mutants(ran: list[Lane]) -> list[Failed]:
-            failed = [r for lane in ran for r in lane.records if r.status != ExitStatus.OK]
-            data = [self.engine.mutate(record.number)[0] for record in failed]
-            return [
-                Failed(record.number, x, failure_of(record, 0), is_sanitized=True)
-                for record, x in zip(failed, data, strict=True)
-            ]
+            records = [r for lane in ran for r in lane.records if r.status != ExitStatus.OK]
+            return [failed(r.number, self.engine.mutate(r.number)[0], r) for r in records]
 
         tasks = [
             Task(given.workers, given.requests, failed_inputs),
