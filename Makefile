@@ -26,10 +26,7 @@ demo: .venv/ready system
 # About a minute, with a compiler and Debian's sources at hand.
 demo-fuzz:
 	$(BIN)/aloex fuzz build libpng
-	[ -f demo/png.safetensors ] || { rm -rf demo/png.run; $(BIN)/aloex fuzz learn \
-	  build/targets/libpng/seeds --steps 800 --out demo/png.safetensors; }
-	$(BIN)/aloex fuzz run libpng --model demo/png.safetensors \
-	  --inputs 30000 --out demo/fuzz
+	$(BIN)/aloex fuzz run libpng --seconds 20 --out demo/fuzz
 
 test: lint system
 	$(BIN)/python -m pytest -n 2 --dist loadfile

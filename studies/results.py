@@ -1,6 +1,7 @@
 """Result files: rows beside the command, versions and machine that made them; tables of them."""
 
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,13 @@ def save(
 ) -> None:
     """Write rows to `path`; rows of other runs stay unless one with the same `keys` is new.
 
-    Of several rows with the same keys the last one is kept.
+    Of several rows with the same keys the last one is kept. A command that names a file of rows
+    names this one: rows may have been made into another, on another machine.
     """
     same = lambda row: tuple(row.get(k) for k in keys)
     source = provenance()
     rows = [{**source, **row} for row in rows]  # a row that was made elsewhere says so itself
+    rows = [{**row, "command": _into(path, row["command"])} for row in rows]
     new = {same(row): row for row in rows}
     old = read(path) if path.exists() else []
     kept = [row for row in old if same(row) not in new]
@@ -40,6 +43,13 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise InputError(f"there are no results in {path}; check the path") from None
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(f"{path} holds no rows of results: {error!r}") from None
+
+
+def _into(path: Path, command: str) -> str:
+    words = shlex.split(command)
+    if "--out" in words[:-1]:
+        words[words.index("--out") + 1] = str(path)
+    return shlex.join(words)
 
 
 def _dump(rows: list[dict[str, Any]]) -> str:

@@ -177,7 +177,7 @@ def speed_(
     targets: Annotated[
         str, typer.Option(help="Built targets by name or folder, with commas between them.")
     ] = "libpng,openjpeg,mpeg2dec",
-    seconds: Annotated[float, typer.Option(min=1, help="Of a campaign, by the clock.")] = 15.0,
+    seconds: Annotated[float, typer.Option(min=1, help="Of a campaign, by the clock.")] = 60.0,
     trials: Annotated[int, typer.Option(min=1, help="Repeats with other seeds.")] = 3,
     cases: Annotated[str, typer.Option(help="Of outside, workers.")] = "outside,workers",
     out: Annotated[Path, typer.Option(help="Where the rows go.")] = Path("results/fuzz/speed.json"),
@@ -339,12 +339,11 @@ def seconds_page_(
         Path("results/fuzz/seconds.json")
     ),
     left_out: Annotated[
-        Path, typer.Option(help="Rows of variants of ours that lack one guide each.")
+        Path, typer.Option(help="Rows of variants of ours that lack one guide each, or have more.")
     ] = Path("results/fuzz/leave_one_out.json"),
     speed: Annotated[Path, typer.Option(help="What `speed` wrote.")] = (
         Path("results/fuzz/speed.json")
     ),
-    seconds: Annotated[float, typer.Option(help="Which rows.")] = 60.0,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/fuzz_seconds.md"),
 ) -> None:
     """Write the page on coverage by the clock and its figure from the rows."""
@@ -352,8 +351,8 @@ def seconds_page_(
     from studies.results import read
 
     rows = read(results)
-    _write(out, seconds_page.render(rows, read(left_out), read(speed), seconds))
-    _draw(seconds_page.figure(rows, seconds), "seconds", out, results)
+    _write(out, seconds_page.render(rows, read(left_out), read(speed)))
+    _draw(seconds_page.figure(rows), "seconds", out, results)
 
 
 @app.command("bugs-page")

@@ -4,7 +4,7 @@ libFuzzer has its defaults, the target's bound on the length, a second for an in
 target's dictionary. Where it ends at a crash it forks, so that it goes on. AFL++ runs in persistent
 mode, with the build that logs compares and the dictionary, and chooses its time limit itself. Aloex
 is started by the command that users have; words after a colon are options for it: "aloex:--repair
-png".
+png". "{target}" in them stands for the target's name: "aloex:--model models/{target}.safetensors".
 """
 
 import re
@@ -137,7 +137,8 @@ def _aloex(target: Target, folder: Path, seconds: float, seed: int, options: lis
     command = [
         *(sys.executable, "-m", "aloex", "fuzz", "run", str(target.library.parent.absolute())),
         *("--seconds", f"{seconds:g}", "--workers", "1", "--seed", str(seed)),
-        *("--out", f"{folder}/out", *options),
+        *("--out", f"{folder}/out"),
+        *(option.replace("{target}", target.name) for option in options),
     ]
     failing = ("out/crashes/*[!n]",)  # without the descriptions
     return Start(command, ("out/corpus/*",), failing, {}, _aloex_executions, _aloex_crashes)
@@ -173,9 +174,11 @@ def _afl_crashes(said: str, folder: Path) -> int:
     return len(list((folder / "out/default/crashes").glob("id*")))
 
 
-def _aloex_executions(said: str, _: Path) -> int:
-    found = re.findall(r"^inputs: ([\d,]+)", said, re.MULTILINE)
-    return int(found[-1].replace(",", "")) if found else 0
+def _aloex_executions(said: str, folder: Path) -> int:
+    """From its journal: it may still be at work on its report when its time is over."""
+    journal = folder / "out/journal.jsonl"
+    text = journal.read_text() if journal.exists() else ""
+    return max((int(stop) for stop in re.findall(r'^{"stop":(\d+)', text, re.MULTILINE)), default=0)
 
 
 def _aloex_crashes(said: str, folder: Path) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import aloex
 from aloex.apps.fuzz.execute import Executor
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 KEYS = ("target", "fuzzer", "seconds", "trial")
 NUM_MOMENTS = 7  # of a curve: the end, half of the time, a quarter, ...
 OURS = "aloex"
+Case = TypeVar("Case")  # a target, or a target and a time
 
 
 def run_job(job: Job) -> list[Row]:
@@ -139,9 +140,9 @@ def by_fuzzer(rows: Iterable[Row], seconds: float) -> dict[tuple[str, str], list
 
 
 def against_ours(
-    edges: dict[tuple[str, str], list[int]], ours: str = OURS
-) -> dict[tuple[str, str], "Versus"]:
-    """Ours against each other fuzzer on each target: Mann and Whitney's test, and A12 of ours.
+    edges: dict[tuple[Case, str], list[int]], ours: str = OURS
+) -> dict[tuple[Case, str], "Versus"]:
+    """Ours against each other fuzzer in each case: Mann and Whitney's test, and A12 of ours.
 
     The p values are adjusted by Holm's method for all of them, which are all that were declared.
     """
@@ -149,9 +150,9 @@ def against_ours(
     from studies.statistics import holm
 
     tests = {
-        (target, fuzzer): versus(edges[target, ours], edges[target, fuzzer])
-        for target, fuzzer in edges
-        if fuzzer != ours and (target, ours) in edges
+        (case, fuzzer): versus(edges[case, ours], edges[case, fuzzer])
+        for case, fuzzer in edges
+        if fuzzer != ours and (case, ours) in edges
     }
     p_values = holm([test.p_value for test in tests.values()])
     adjusted = zip(tests.items(), p_values, strict=True)

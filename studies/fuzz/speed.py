@@ -2,9 +2,10 @@
 
 *Outside the target.* A campaign runs on one core, without sanitizers. Now and then mutants of a
 lane are replayed: run once more as given inputs, with their coverage looked at in the same way, but
-neither made nor learned from. Replay's seconds for a mutant, times the number of mutants since the
-last replay, is the time that the target needs; the rest of the campaign's is outside of it. Mutants
-that were cut short or failed count as if they took no time in the target.
+neither made nor learned from. A replay takes somewhat longer than the target's function in it.
+That factor, times the seconds in the target's function of all mutants, is the time that the target
+needs; the rest of the campaign's is outside of it. (A few mutants take most of the time, so the
+mean of those that are replayed says little of all; the factor is much the same for all.)
 
 *Costly.* At the end of that campaign, what share of its mutants is costly, as the engine sees it,
 and what share of the time in the target they take if they are not cut short.
@@ -64,9 +65,9 @@ def outside(target: str, seconds: float, trial: int) -> Row:
         begin = time.perf_counter()
         campaign.run(max_seconds=seconds)
         whole = time.perf_counter() - begin - replay.own_seconds
-        num_run = campaign.record.num_run
+        num_run, in_function = campaign.record.num_run, campaign.record.target_seconds
         costly = replay.costly(num_run)
-    in_target = replay.seconds * num_run / (num_run - replay.num_since)
+    in_target = in_function * replay.seconds / replay.seconds_in_function
     row: Row = {"case": "outside", "target": Target.load(target).name, "trial": trial}
     row |= {"mutants": num_run, "replayed": replay.num_replayed, "seconds": round(whole, 2)}
     return row | {"outside": round(1 - in_target / whole, 3)} | costly
@@ -77,8 +78,8 @@ class Replay:
 
     def __init__(self, campaign: Campaign):
         self.campaign, self._lanes = campaign, campaign.executor.lanes
-        self.seconds, self.num_replayed = 0.0, 0  # in the target; mutants that were replayed
-        self.num_since, self._size = 0, MIN_SAMPLE  # mutants since; of the next replay
+        self.seconds, self.seconds_in_function = 0.0, 0.0
+        self.num_replayed, self._size = 0, MIN_SAMPLE  # mutants; of the next replay
         self.own_seconds = 0.0  # that the campaign had to wait
         self._begin = time.perf_counter()
         target, limits = campaign.target, CampaignSettings(campaign.target.name)
@@ -110,7 +111,6 @@ class Replay:
 
     def _after(self, lanes: Sequence[tuple[int, int]]) -> None:
         begin = time.perf_counter()
-        self.num_since += sum(stop - first for first, stop in lanes)
         if self.own_seconds < SHARE * (begin - self._begin):
             first, stop = lanes[self.campaign.record.num_rows % len(lanes)]
             self._replay(range(first, min(stop, first + self._size)))
@@ -144,10 +144,11 @@ class Replay:
         self._worker.run_given(b"".join(whole), bounds, each=False)
         ready([self._worker])
         self._worker.finish()
-        of_one = (time.perf_counter() - begin) / len(numbers)
-        self.seconds += of_one * self.num_since
+        took = time.perf_counter() - begin
+        self.seconds += took
+        self.seconds_in_function += self._worker.arena.nanoseconds / 1e9
         self.num_replayed += len(numbers)
-        self.num_since, self._size = 0, min(MAX_SAMPLE, max(MIN_SAMPLE, int(SECONDS / of_one)))
+        self._size = min(MAX_SAMPLE, max(MIN_SAMPLE, int(SECONDS / took * len(numbers))))
 
 
 def workers(target: str, seconds: float, trials: int) -> list[Row]:

@@ -58,7 +58,9 @@ def test_replayed_are_mutants_of_the_campaign_that_end_well(target, tmp_path, mo
         outcomes = campaign.executor.run(made)
     well = np.flatnonzero(outcomes.status == ExitStatus.OK).tolist()
     assert ran == [made[i] for i in well]
-    assert replay.num_replayed == speed.MIN_SAMPLE and replay.num_since == 0
+    assert (
+        replay.num_replayed == speed.MIN_SAMPLE and replay.seconds > replay.seconds_in_function > 0
+    )
     assert lane.counts.num_mutants == 2 * speed.MIN_SAMPLE
     assert 0 < replay.seconds < 2 * replay.own_seconds  # of all of the lane
 

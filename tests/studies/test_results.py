@@ -35,6 +35,14 @@ def test_rows_remember_their_sources(tmp_path, capsys):
     assert len(json.loads(path.read_text())["sources"]) == 2
 
 
+def test_a_command_names_the_file_that_its_rows_are_in(tmp_path):
+    row = {"k": 1, "command": "python -m studies.x run 'a b' --out elsewhere/rows.json --seed 1"}
+    path = tmp_path / "rows.json"
+    results.save(path, [row, {"k": 2, "command": "x --out"}], ("k",), quiet=True)
+    found = [row["command"] for row in results.read(path)]
+    assert found == [f"python -m studies.x run 'a b' --out {path} --seed 1", "x --out"]
+
+
 @pytest.mark.parametrize(
     "text", ["", "[]", '{"rows": [{}]}', '{"sources": [], "rows": [{"source": 3}]}']
 )

@@ -312,6 +312,31 @@ def test_seeds_that_cover_nothing_are_mutated_all_the_same(clang, tmp_path):
         assert campaign.record.now.edges > 1
 
 
+def test_finds_are_traced_beside_the_next_epoch(secrets, tmp_path):
+    """Until then an input counts as dear as the one that it came from."""
+    costs: list[dict[str, int]] = []
+
+    def look(campaign):
+        found = [f for row in campaign.journal.rows for f in row["found"]]
+        engine = campaign.engine
+        costs.append({f["input"]: engine.cost(place) for place, f in enumerate(found)})
+
+    with open_in(tmp_path, secrets) as campaign:
+        campaign.run(num_inputs=1000, on_epoch=look)
+        found = [f for row in campaign.journal.rows for f in row["found"]]
+        names = [f["input"] for f in found]
+        inputs = [campaign.engine.input(place) for place in range(len(names))]
+        traced = [record.cost for record in campaign.executor.trace(inputs)]
+    at_last = dict(zip(names, traced, strict=True))
+    assert len(costs) > 4 and len(costs[-1]) > len(costs[0])
+    for before, now in pairwise(costs):
+        assert before.keys() <= now.keys()
+        assert all(now[name] == at_last[name] for name in before)
+    parents = {f["input"]: f.get("from") for f in found}
+    new = [name for name in costs[1] if name not in costs[0]]
+    assert [costs[1][name] for name in new] == [costs[0][parents[name]] for name in new]
+
+
 def test_compares_solve_what_chance_does_not(secrets, tmp_path):
     """Eight branches behind values of four bytes and more, and behind words."""
     found = {}

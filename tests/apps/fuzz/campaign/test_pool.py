@@ -9,7 +9,8 @@ from aloex.apps.fuzz.campaign import sanitize
 from aloex.apps.fuzz.campaign.epochs import Epoch
 from aloex.apps.fuzz.campaign.pool import Candidate, Pool
 from aloex.apps.fuzz.campaign.sanitize import Sanitizer
-from aloex.apps.fuzz.execute import Executor
+from aloex.apps.fuzz.execute import Executor, Task
+from aloex.apps.fuzz.execute.schedule import Workers
 from aloex.apps.fuzz.native import LIKELY, Engine
 from aloex.base.errors import InputError
 from fuzz_engines import NUM_EDGES, an_engine, traced
@@ -21,11 +22,13 @@ class Tracer(Executor):
     """Runs nothing: remembers what it was asked to trace."""
 
     def __init__(self, target):
-        self.target, self.asked = target, []
+        self.target, self.num_workers, self.asked = target, 1, []
 
-    def trace(self, inputs):
+    def traced(self, inputs):
         self.asked += inputs
-        return [traced(cost=100 + len(x)) for x in inputs]
+        return Task(
+            Workers("", lambda: None), [], lambda _: [traced(cost=100 + len(x)) for x in inputs]
+        )
 
 
 class Model:
@@ -78,7 +81,6 @@ def test_a_model_is_asked_of_all_new_edges_and_of_a_share_of_the_others(secrets)
         assert of_hits <= MODEL_SHARE * number
     assert of_hits == int(MODEL_SHARE * len(only_hits)) - 1 == 6
     assert len(model.asked) == 7
-    assert len(pool.executor.asked) == 1 + len(only_hits)
 
 
 def test_a_target_without_a_tracer_is_not_traced(secrets):
@@ -89,9 +91,16 @@ def test_a_target_without_a_tracer_is_not_traced(secrets):
 
 def test_what_an_input_costs_is_what_its_trace_says(secrets):
     pool = a_pool(secrets)
+    pool.add_seeds([seed(0)])
     ran = traced(cost=5)
-    pool.add_new([Candidate(0, b"ab", np.array([0], np.uint32), ran)])
-    assert pool.engine.cost(0) == 102
+    added = pool.add_new([Candidate(0, b"abcd", np.array([8], np.uint32), ran)])
+    assert pool.engine.cost(0) == pool.engine.cost(1) == 101  # what its parent costs, until
+    (task,) = pool.traces(added)
+    pool.set_traces(added, task.finish([]))
+    assert pool.engine.cost(1) == 104
+    dear = traced(cost=500)  # it has allocated more than its parent costs
+    pool.add_new([Candidate(1, b"ab", np.array([16], np.uint32), dear)])
+    assert pool.engine.cost(2) == 500
     pool = a_pool(replace(secrets, tracer=None))
     pool.add_new([Candidate(0, b"ab", np.array([0], np.uint32), ran)])
     assert pool.engine.cost(0) == 5

@@ -22,6 +22,7 @@ from aloex.apps.fuzz.execute import Executor
 from aloex.apps.fuzz.native import Engine
 from aloex.apps.fuzz.target.strings import strings_of
 from aloex.base.errors import AloexError, CheckpointError
+from aloex.base.files import write_file
 from campaigns import NUM_INPUTS, SEEDS, End, assert_same, end_of, open_in, run_in, told_in
 
 
@@ -31,7 +32,7 @@ class Killed(BaseException):
 
 def test_killed_at_any_write(stairs, whole, tmp_path, monkeypatch):
     """The first time at the first write, the second time at the second, ..."""
-    write_file, write = campaigns.write_file, os.write
+    write = os.write
     num_kills, left = 0, 0
 
     def is_last() -> bool:
@@ -52,7 +53,7 @@ def test_killed_at_any_write(stairs, whole, tmp_path, monkeypatch):
         return written
 
     monkeypatch.setattr(campaigns, "SECONDS_BETWEEN_STATES", 0.0)
-    monkeypatch.setattr(campaigns, "write_file", killed_file)
+    monkeypatch.setattr(campaigns, "write_input", killed_file)
     monkeypatch.setattr(state, "write_file", killed_file)
     monkeypatch.setattr(journal.os, "write", killed_line)
     while num_kills < 100:
@@ -118,7 +119,7 @@ PLACES = {  # a class or module, and its function; how often it is called first
     "input": (Engine, "add", 12),
     "learn": (Engine, "learn", 9),
     "plan": (Engine, "plan", 9),
-    "file": (campaigns, "write_file", 9),
+    "file": (campaigns, "write_input", 9),
     "line": (journal.Journal, "append", 9),
     "seeds": (Pool, "add_seeds", 1),
 }
@@ -173,7 +174,7 @@ def test_an_interrupt_that_got_lost_is_noticed_after_the_epoch(stairs, tmp_path,
 
 @pytest.mark.parametrize("what", ["journal", "state", "corpus"])
 def test_a_full_disk_loses_nothing(stairs, whole, tmp_path, monkeypatch, what):
-    write, write_file, calls = os.write, campaigns.write_file, 0
+    write, calls = os.write, 0
 
     def no_space() -> OSError:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -195,7 +196,8 @@ def test_a_full_disk_loses_nothing(stairs, whole, tmp_path, monkeypatch, what):
     if what == "journal":
         monkeypatch.setattr(journal.os, "write", full_line)
     else:
-        monkeypatch.setattr({"state": state, "corpus": campaigns}[what], "write_file", full_file)
+        owner, name = {"state": (state, "write_file"), "corpus": (campaigns, "write_input")}[what]
+        monkeypatch.setattr(owner, name, full_file)
     with open_in(tmp_path, stairs) as campaign:
         with pytest.raises(
             AloexError, match=r"No space left on device; free some.*then resumes the campaign"

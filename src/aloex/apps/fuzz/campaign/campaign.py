@@ -22,7 +22,12 @@ import numpy as np
 
 from aloex.apps.fuzz.bugs import Bugs
 from aloex.apps.fuzz.campaign.epochs import Epoch, epoch_at, lane_size
-from aloex.apps.fuzz.campaign.folder import require_own_folder, writing_to
+from aloex.apps.fuzz.campaign.folder import (
+    read_input,
+    require_own_folder,
+    write_input,
+    writing_to,
+)
 from aloex.apps.fuzz.campaign.journal import Journal
 from aloex.apps.fuzz.campaign.merge import Merged, count_win, merge
 from aloex.apps.fuzz.campaign.pool import Addition, Candidate, Likely, Pool
@@ -30,12 +35,11 @@ from aloex.apps.fuzz.campaign.record import Record
 from aloex.apps.fuzz.campaign.sanitize import Failed, Sanitizer
 from aloex.apps.fuzz.campaign.seed_queue import Portion, SeedQueue
 from aloex.apps.fuzz.campaign.state import State, load_state, save_state
-from aloex.apps.fuzz.execute import Executor, Lane, Task, run_together
+from aloex.apps.fuzz.execute import Executor, Lane, RunRecord, Task, run_together
 from aloex.apps.fuzz.inputs import ExitStatus, fingerprint, hash_of
 from aloex.apps.fuzz.native import ALL_GUIDES, Engine, Guide, TokenKind
 from aloex.apps.fuzz.target import Target
 from aloex.base.errors import CheckpointError, InputError, require
-from aloex.base.files import write_file
 from aloex.base.signals import StopSignals
 
 SECONDS_BETWEEN_STATES = 10.0
@@ -172,13 +176,13 @@ class Campaign:
         self.bugs.restore(Counter(failed["site"] for failed in self.record.failed))
         self._num_saved, self._last_state = state.num_rows, time.monotonic()
         self._is_changing = False  # the engine has a part of an epoch that has no line yet
-        self._unsanitized = self._last_finds()
+        self._last_found = self._found_last()
 
-    def _last_finds(self) -> list[tuple[int, bytes]]:
-        """What the last epoch found: the next runs it with sanitizers."""
+    def _found_last(self) -> list[Addition]:
+        """What the last epoch found: the next traces it, and runs it with sanitizers."""
         found = self.journal.rows[-1]["found"] if self.journal.rows else []
-        paths = [(f["number"], self.out / "corpus" / f["input"]) for f in found if f["number"] >= 0]
-        return [(number, path.read_bytes()) for number, path in paths if path.exists()]
+        mutants = [(about["number"], about["input"]) for about in found if about["number"] >= 0]
+        return self.pool.last_added(mutants, lambda name: read_input(self.out / "corpus" / name))
 
     def run(
         self,
@@ -284,9 +288,11 @@ class Campaign:
         start, epoch = time.monotonic(), epoch_at(self.record.num_run)
         if stop < epoch.stop:
             self._save_state()
-        lanes, failed = self._run_together(epoch, stop)
+        lanes, traces, failed = self._run_together(epoch, stop)
         merged = merge(self.engine, lanes)
         self._is_changing = True
+        for records in traces:
+            self.pool.set_traces(self._last_found, records)
         added = self.pool.add_new(merged.new)
         self._learn(merged, added)
         cost = (stop - epoch.first) * self.engine.usual_cost
@@ -299,25 +305,33 @@ class Campaign:
         if stop < epoch.stop:
             more["is_partial"] = True
         self._end_epoch(stop, start, added, merged.failed + failed, **more)
-        self._unsanitized = [addition.candidate[:2] for addition in added]
+        self._last_found = added
 
-    def _run_together(self, epoch: Epoch, stop: int) -> tuple[list[Lane], list[Failed]]:
-        """The mutants of an epoch, and with sanitizers some of them and the finds before it."""
+    def _run_together(
+        self, epoch: Epoch, stop: int
+    ) -> tuple[list[Lane], list[list[RunRecord]], list[Failed]]:
+        """The mutants of an epoch; traces of what the one before found; with sanitizers both."""
         size = lane_size(self.engine.usual_cost if self.target.tracer else None)
         part = self.sanitizer.share_of(Epoch(epoch.first, stop))
-        tasks: list[Task[Any]] = [
-            *self.sanitizer.tasks(self._unsanitized, part.lanes(size)),
-            self.executor.lanes(epoch.lanes_before(stop, size), skips_slow=self.record.skips_slow),
-        ]
-        *failed, lanes = run_together(tasks, self.executor.num_workers)
-        return lanes, [f for some in failed for f in some]
+        sanitized = self.sanitizer.tasks(self._numbered_finds(), part.lanes(size))
+        traced = self.pool.traces(self._last_found)
+        lanes = self.executor.lanes(
+            epoch.lanes_before(stop, size), skips_slow=self.record.skips_slow
+        )
+        tasks: list[Task[Any]] = [*sanitized, *traced, lanes]
+        *others, ran = run_together(tasks, self.executor.num_workers)
+        failed = [f for some in others[: len(sanitized)] for f in some]
+        return ran, others[len(sanitized) :], failed
+
+    def _numbered_finds(self) -> list[tuple[int, bytes]]:
+        return [(added.candidate.number, added.candidate.data) for added in self._last_found]
 
     def _sanitize_last(self) -> None:
         """Run what the last epoch found with sanitizers; it is run again if there is another."""
-        if self._unsanitized and self.sanitizer.is_there:
+        if self._last_found and self.sanitizer.is_there:
             self._save_state()
             start = time.monotonic()
-            failed = self.sanitizer.run(self._unsanitized)
+            failed = self.sanitizer.run(self._numbered_finds())
             self._end_epoch(self.record.num_run, start, [], failed, is_partial=True)
 
     def _learn(self, merged: Merged, added: Sequence[Addition]) -> None:
@@ -341,8 +355,7 @@ class Campaign:
             found = [self.pool.about(addition) for addition in added]
             for addition in added:
                 if addition.new_features:
-                    data = addition.candidate.data
-                    write_file(self.out / "corpus" / hash_of(data), data)
+                    write_input(self.out / "corpus" / addition.name, addition.candidate.data)
             bugs = self._triage(failed)
             row: dict[str, Any] = {
                 "stop": stop,

@@ -1,12 +1,13 @@
 """The folder of a campaign: is it one, its inputs, and what to say if it cannot be written."""
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from aloex.apps.fuzz.inputs import hash_of
 from aloex.base.errors import AloexError, CheckpointError, require
-from aloex.base.files import explain_os_error
+from aloex.base.files import UNFINISHED, explain_os_error
 from aloex.base.locks import LOCK
 
 
@@ -35,6 +36,16 @@ def read_input(path: Path) -> bytes:
             f"{path} is not as it was written; put it back, or start again in another folder"
         )
     return data
+
+
+def write_input(path: Path, data: bytes) -> None:
+    """Write an input so that it is always there in full.
+
+    There are thousands of them, so this does less than `write_file`, which may replace anything.
+    """
+    writing = path.with_name(f".{path.name}{UNFINISHED}")
+    writing.write_bytes(data)
+    os.replace(writing, path)
 
 
 @contextmanager

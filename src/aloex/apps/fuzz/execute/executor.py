@@ -132,8 +132,12 @@ class Executor:
 
     def trace(self, inputs: Sequence[bytes]) -> list[RunRecord]:
         """What the target compares while it runs each input, and what that costs."""
-        (records,) = run_together([self.given(inputs, source=Source.TRACED)], self.num_workers)
+        (records,) = run_together([self.traced(inputs)], self.num_workers)
         return records
+
+    def traced(self, inputs: Sequence[bytes]) -> Task[list[RunRecord]]:
+        """The task of tracing inputs."""
+        return self.given(inputs, source=Source.TRACED)
 
     def given(self, inputs: Sequence[bytes] | Inputs, **how: Any) -> Task[list[RunRecord]]:
         """The task of running inputs: a record of each."""

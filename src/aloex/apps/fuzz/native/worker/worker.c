@@ -288,9 +288,11 @@ static void run_request(void) {
     next = arena->next;
     if (is_done(ended) || next == arena->stop) return;
     if (is_cut(ended)) continue;
+    double since = now();
     if (is_late && !skips_slow()) arena->num_slow++;
     if (is_late && skips_slow()) pass_over(next);
     else judge(next);
+    if (is_late) arena->nanoseconds += 1e9 * (patience(0) + now() - since);  // it ran all the time
     if (arena->next == next) return;  // no room
     next = arena->next;
   }

@@ -73,9 +73,10 @@ void harvest(struct record *record, int full);  // write its features
 void count_hits(uint32_t *hits, uint32_t weight);
 void remember(const struct record *record);
 
-// compares.c
+// compares.c: begin_trace, then run the input, then end_trace, which adds edits and tokens to its record.
 void begin_trace(void);
 void end_trace(struct record *record, const uint8_t *data, size_t size);
+void follow_compares(struct record *record, const uint8_t *data, size_t size);  // follow.c
 
 // child.c
 // Before the first child: all have the same heap, whatever their parent has run. A target may read
