@@ -13,7 +13,11 @@ CORE = [
         ("kernels", "k_f: Gibbs"),
         ("energies", "f"),
     ],
-    [("nets", "dense, recurrent, attention"), ("exact", "the oracle: sums over all states")],
+    [
+        ("nets", "dense, recurrent, attention"),
+        ("exact", "sums over all states"),
+        ("differences", "f around x"),
+    ],
     [
         ("cursor", "where a chain stands"),
         ("trajectory", "a search, padded"),

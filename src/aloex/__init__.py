@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aloex import (
         baselines,
         cursor,
+        differences,
         energies,
         exact,
         kernels,
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "baselines",
     "cursor",
+    "differences",
     "energies",
     "errors",
     "exact",

@@ -8,7 +8,12 @@ evaluated from scratch.
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int
+
+from aloex.base.errors import InputError, require
 
 Energy = Callable[[Array, Any], Array]  # f(x, z) -> scalar; z is None or what f needs
 
@@ -123,6 +128,39 @@ def change(f: Energy, cursor: Cursor, i: Int[Array, ""] | int, v: Int[Array, ""]
     return cursor._replace(x=x, value=f(x, cursor.z))
 
 
+def change_sites(
+    f: Energy, cursor: Cursor, sites: Int[Array, " n"], values: Int[Array, " n"]
+) -> Cursor:
+    """The cursor after setting several sites at once: one energy evaluation.
+
+    Args:
+        f: the energy that the cursor belongs to.
+        cursor: where the chain stands.
+        sites: different sites [n].
+        values: their new values [n].
+
+    Returns:
+        The cursor at the new state.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import cursor
+        >>> f = lambda x, z=None: 1.0 * x.sum()
+        >>> here = cursor.start(f, jnp.array([0, 1, 0]))
+        >>> there = cursor.change_sites(f, here, jnp.array([0, 2]), jnp.array([1, 1]))
+        >>> there.x.tolist(), float(there.value)
+        ([1, 1, 1], 3.0)
+    """
+    values = values.astype(cursor.x.dtype)
+    x = cursor.x.at[sites].set(values)
+    if isinstance(f, Incremental) and cursor.hidden is not None:
+        site = f.site
+        added = jax.vmap(lambda i, v, old: site(i, v) - site(i, old))
+        hidden = cursor.hidden + added(sites, values, cursor.x[sites]).sum(axis=0)
+        return cursor._replace(x=x, value=f.head(hidden), hidden=hidden)
+    return cursor._replace(x=x, value=f(x, cursor.z))
+
+
 def refresh(f: Energy, cursor: Cursor) -> Cursor:
     """Recompute the first-layer sums, which gather rounding errors over many changes.
 
@@ -145,3 +183,47 @@ def refresh(f: Energy, cursor: Cursor) -> Cursor:
     if not isinstance(f, Incremental):
         return cursor
     return cursor._replace(hidden=f.hidden(cursor.x, cursor.z))
+
+
+def check_energy(value: Array) -> None:
+    """Whether an energy's value is one floating-point number, and not NaN.
+
+    Whether it is NaN can be seen outside compiled code only.
+
+    Args:
+        value: what an energy returned.
+
+    Raises:
+        InputError: it is something else.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import cursor
+        >>> cursor.check_energy(jnp.array(-1.5))
+    """
+    check_energy_type(value)
+    if not isinstance(value, Tracer):
+        require(not bool(jnp.isnan(value)), "the energy of the first state is NaN; mend the energy")
+
+
+def check_energy_type(value: Any) -> None:
+    """Whether an energy's value is one floating-point number, NaN or not.
+
+    Args:
+        value: what an energy returned, or its shape and type.
+
+    Raises:
+        InputError: it is something else.
+
+    Example:
+        >>> import jax, jax.numpy as jnp
+        >>> from aloex import cursor
+        >>> cursor.check_energy_type(jax.ShapeDtypeStruct((), jnp.float32))
+    """
+    if not hasattr(value, "dtype"):
+        value = jnp.asarray(value)
+    if value.shape != () or not jnp.issubdtype(value.dtype, jnp.floating):
+        raise InputError(
+            f"an energy must return one floating-point number, got {value.dtype} of shape "
+            f"{value.shape}; return 1.0 * value where integers are meant, value.sum() for an array"
+        )

@@ -4,12 +4,13 @@ from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, Key
 
-from aloex.base.errors import InputError, require
+from aloex.base.errors import require
 from aloex.cursor import Energy
-from aloex.spaces import Space
+from aloex.spaces import Mixed, Space, require_fixed_length
 
 
 @runtime_checkable
@@ -79,16 +80,72 @@ def run(
     return state.x
 
 
-def check_energy(value: Array) -> None:
-    """An `InputError` unless an energy's value is one floating-point number, and not NaN.
+def check_space(space: Space, kernel: str, *, fixed_length: bool = True) -> None:
+    """An `InputError` unless the kernel of that name can move states of `space`."""
+    # Checked for callers who run no type checker.
+    require(
+        isinstance(space, Space),  # pyright: ignore[reportUnnecessaryIsInstance]
+        f"{kernel} needs the space of x, such as {kernel}(Bits(8)), got {space!r}",
+    )
+    if fixed_length:
+        require_fixed_length(space, kernel)
 
-    Whether it is NaN can be seen outside compiled code only.
+
+def check_state(space: Space, x: Int[Array, " dim"]) -> None:
+    """An `InputError` for states of another shape, and for values outside of the space.
+
+    The values can be seen outside compiled code only.
     """
-    value = jnp.asarray(value)
-    if value.shape != () or not jnp.issubdtype(value.dtype, jnp.floating):
-        raise InputError(
-            f"an energy must return one floating-point number, got {value.dtype} of shape "
-            f"{value.shape}; return 1.0 * value where integers are meant, value.sum() for an array"
-        )
+    require(
+        x.shape == (space.dim,),
+        f"this kernel moves states of {space}, shape ({space.dim},), got a state of "
+        f"shape {x.shape}",
+    )
+    if not isinstance(x, Tracer):
+        space.check(np.asarray(x)[None], "x")
+
+
+def checked_state(space: Space, x: Int[Array, " dim"]) -> Int[Array, " dim"]:
+    """x, checked; what cannot be checked in compiled code is made a state.
+
+    In a Mixed space a sampler may draw a value that a site does not have: it becomes the last one
+    that the site has.
+    """
+    check_state(space, x)
+    if isinstance(space, Mixed):
+        return jnp.minimum(x, jnp.asarray(space.values_per_site, x.dtype) - 1)
+    return x
+
+
+def check_same_space(space: Space, own: Space) -> None:
+    """An `InputError` unless a matrix is asked for over the kernel's own space."""
+    require(space == own, f"this kernel moves states of {own}, not those of {space}")
+
+
+def check_possible(value: Array) -> None:
+    """An `InputError` if the energy at a chain's start is -inf, where that can be seen."""
     if not isinstance(value, Tracer):
-        require(not bool(jnp.isnan(value)), "the energy of the first state is NaN; mend the energy")
+        require(
+            not bool(jnp.isneginf(value)),
+            "the energy of the first state is -inf, so nothing can be compared with it; begin at a "
+            "state that is possible (Gibbs and RandomWalk find one by themselves)",
+        )
+
+
+def check_positive(value: Array, name: str) -> None:
+    """An `InputError` unless a number is above 0, where that can be seen."""
+    if not isinstance(value, Tracer):
+        require(bool(jnp.all(value > 0)), f"{name} must be above 0, got {value}")
+
+
+def num_changed(before: Int[Array, " dim"], after: Int[Array, " dim"]) -> Int[Array, ""]:
+    """How many sites differ."""
+    return jnp.sum(before != after, dtype=jnp.int32)
+
+
+def num_start_evaluations(
+    kernel: Kernel, f: Energy, x: Int[Array, " dim"], z: Array | None = None
+) -> int:
+    """What `init` costs, in evaluations of f: 1, unless the kernel says otherwise."""
+    own = getattr(kernel, "num_start_evaluations", None)
+    return 1 if own is None else own(f, x, z)

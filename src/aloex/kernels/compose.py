@@ -4,17 +4,25 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
-from aloex.kernels.base import Kernel
+from aloex.kernels.base import Kernel, num_changed, num_start_evaluations
 from aloex.spaces import Space
 
 
 class ComposeState(NamedTuple):
     x: Int[Array, " dim"]
     z: Array | None
+    value: Float[Array, ""]  # f(x, z)
+
+
+class ComposeInfo(NamedTuple):
+    kernels: tuple[Any, ...]  # what each has to say
+    num_changed: Int[Array, ""]  # sites that differ after the step
+    num_evaluations: Int[Array, ""]  # of f, by all
 
 
 class Compose(eqx.Module):
@@ -44,23 +52,37 @@ class Compose(eqx.Module):
     def init(
         self, key: Key[Array, ""], x: Int[Array, " dim"], f: Energy, z: Array | None = None
     ) -> ComposeState:
-        """A chain at x."""
-        return ComposeState(x, z)
+        """A chain at x, checked by the first kernel."""
+        return self._state(self.kernels[0].init(key, x, f, z), f, z)
+
+    def num_start_evaluations(
+        self, f: Energy, x: Int[Array, " dim"], z: Array | None = None
+    ) -> int:
+        """What `init` costs, in evaluations of f."""
+        return num_start_evaluations(self.kernels[0], f, x, z)
 
     def step(
         self, key: Key[Array, ""], state: ComposeState, f: Energy
-    ) -> tuple[ComposeState, tuple[Any, ...]]:
+    ) -> tuple[ComposeState, ComposeInfo]:
         """A step of each: the state after them, and the info of each."""
-        x: Array = state.x
+        inner: Any = state
         infos: list[Any] = []
         for key_kernel, kernel in zip(
             jax.random.split(key, len(self.kernels)), self.kernels, strict=True
         ):
             key_init, key_step = jax.random.split(key_kernel)
-            inner, info = kernel.step(key_step, kernel.init(key_init, x, f, state.z), f)
-            x = inner.x
+            inner, info = kernel.step(key_step, kernel.init(key_init, inner.x, f, state.z), f)
             infos.append(info)
-        return ComposeState(x, state.z), tuple(infos)
+        after = self._state(inner, f, state.z)
+        starts = sum(num_start_evaluations(k, f, state.x, state.z) for k in self.kernels)
+        num_evaluations = sum(info.num_evaluations for info in infos) + starts
+        changed = num_changed(state.x, after.x)
+        return after, ComposeInfo(tuple(infos), changed, jnp.asarray(num_evaluations, jnp.int32))
+
+    def _state(self, inner: Any, f: Energy, z: Array | None) -> ComposeState:
+        """That of a kernel with what all have; one that does not know f(x) costs an evaluation."""
+        value = inner.value if hasattr(inner, "value") else f(inner.x, z)
+        return ComposeState(inner.x, z, value)
 
     def transition_matrix(
         self, space: Space, f: Energy, z: Array | None = None

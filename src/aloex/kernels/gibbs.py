@@ -12,20 +12,19 @@ from typing import Any, Literal, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.core import Tracer
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Float, Int, Key
 
 from aloex import exact
 from aloex.base.errors import require
-from aloex.cursor import Cursor, Energy, change, refresh, start
-from aloex.kernels.base import check_energy
+from aloex.cursor import Cursor, Energy, change, check_energy, refresh, start
+from aloex.kernels.base import check_same_space, check_space, check_state, num_changed
 from aloex.nets import on_cpu
 from aloex.spaces import Mixed, Sequences, Space
 
 
 class GibbsInfo(NamedTuple):
-    num_changed: Int[Array, ""]  # site updates that changed their site
+    num_changed: Int[Array, ""]  # sites that differ after the step
+    num_evaluations: Int[Array, ""]  # of f
 
 
 class Gibbs(eqx.Module):
@@ -52,11 +51,7 @@ class Gibbs(eqx.Module):
     num_sweeps: int = eqx.field(static=True, default=1)
 
     def __check_init__(self):
-        # Checked for callers who run no type checker.
-        require(
-            isinstance(self.space, Space),  # pyright: ignore[reportUnnecessaryIsInstance]
-            f"Gibbs needs the space of x, such as Gibbs(Bits(8)), got {self.space!r}",
-        )
+        check_space(self.space, "Gibbs", fixed_length=False)
         require(self.num_sweeps >= 1, f"num_sweeps must be at least 1, got {self.num_sweeps}")
         scans = ("systematic", "random")
         require(self.scan in scans, f"scan must be one of {scans}, got {self.scan!r}")
@@ -70,26 +65,19 @@ class Gibbs(eqx.Module):
             InputError: x has another shape than the space's states, or values outside of it (the
                 values can be seen outside compiled code only); or f(x) is no floating-point number.
         """
-        require(
-            x.shape == (self.space.dim,),
-            f"this kernel moves states of {self.space}, shape ({self.space.dim},), got a state of "
-            f"shape {x.shape}",
-        )
-        if not isinstance(x, Tracer):
-            self.space.check(np.asarray(x)[None], "x")
+        check_state(self.space, x)
         cursor = start(f, x, z)
         check_energy(cursor.value)
         return cursor
 
     def step(self, key: Key[Array, ""], state: Cursor, f: Energy) -> tuple[Cursor, GibbsInfo]:
-        """`num_sweeps` sweeps: the state after them, and how many site updates changed a site."""
-        sweep = lambda state, key: self._sweep(key, refresh(f, state), f)
-        state, changed = jax.lax.scan(sweep, state, jax.random.split(key, self.num_sweeps))
-        return state, GibbsInfo(jnp.sum(changed, dtype=jnp.int32))
+        """`num_sweeps` sweeps: the state after them, and what changed."""
+        sweep = lambda state, key: (self._sweep(key, refresh(f, state), f), None)
+        after, _ = jax.lax.scan(sweep, state, jax.random.split(key, self.num_sweeps))
+        count = self.num_sweeps * self.space.dim * (self.space.num_values - 1)
+        return after, GibbsInfo(num_changed(state.x, after.x), jnp.asarray(count, jnp.int32))
 
-    def _sweep(
-        self, key: Key[Array, ""], cursor: Cursor, f: Energy
-    ) -> tuple[Cursor, Int[Array, ""]]:
+    def _sweep(self, key: Key[Array, ""], cursor: Cursor, f: Energy) -> Cursor:
         dim, num_values = self.space.dim, self.space.num_values
         key_sites, key_noise = jax.random.split(key)
         if self.scan == "systematic":
@@ -102,8 +90,8 @@ class Gibbs(eqx.Module):
             """The update of a bit, which has a single other value."""
             site, noise = site_and_noise
             other = change(f, cursor, site, 1 - cursor.x[site])
-            # Not "other > current": NaN is moved to, so that it shows.
-            flips = ~(other.value + noise[1] <= cursor.value + noise[0])
+            # Not "other > current": NaN is moved to, and stays, so that it shows.
+            flips = ~(other.value + noise[1] <= cursor.value + noise[0]) & ~jnp.isnan(cursor.value)
             return self._moved(cursor, other, site, flips)
 
         def update(cursor: Cursor, site_and_noise: tuple[Array, Array]):
@@ -115,19 +103,18 @@ class Gibbs(eqx.Module):
             return self._moved(cursor, picked, site, choice != 0)
 
         if num_values == 1:  # a single token: nothing to choose
-            return cursor, jnp.zeros((), jnp.int32)
+            return cursor
         one = flip if num_values == 2 and not isinstance(self.space, Mixed) else update
         unroll = 1 if on_cpu() else 8
-        cursor, changed = jax.lax.scan(one, cursor, (sites, noise), unroll=unroll)
-        return cursor, jnp.sum(changed, dtype=jnp.int32)
+        return jax.lax.scan(one, cursor, (sites, noise), unroll=unroll)[0]
 
     def _moved(
         self, cursor: Cursor, other: Cursor, site: Array, moves: Array
-    ) -> tuple[Cursor, Bool[Array, ""]]:
+    ) -> tuple[Cursor, None]:
         """The other cursor if it moves, but never where there is padding."""
         if isinstance(self.space, Sequences):
             moves = moves & (cursor.x[site] != self.space.pad)
-        return jax.tree.map(lambda a, b: jnp.where(moves, a, b), other, cursor), moves
+        return jax.tree.map(lambda a, b: jnp.where(moves, a, b), other, cursor), None
 
     def _candidates(
         self, f: Energy, cursor: Cursor, site: Any
@@ -157,9 +144,7 @@ class Gibbs(eqx.Module):
         self, space: Space, f: Energy, z: Array | None = None
     ) -> Float[Array, "size size"]:
         """The matrix K[x, x'] of a step, by enumeration of this kernel's space."""
-        require(
-            space == self.space, f"this kernel moves states of {self.space}, not those of {space}"
-        )
+        check_same_space(space, self.space)
         sites = [self._site_matrix(f, i, z) for i in range(space.dim)]
         if self.scan == "systematic":
             sweep = sites[0] if len(sites) == 1 else jnp.linalg.multi_dot(sites)

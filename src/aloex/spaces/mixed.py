@@ -10,6 +10,7 @@ from jaxtyping import Array, Int, Key
 
 from aloex.base.errors import InputError, require
 from aloex.spaces.check import check_range, check_sites, require_small
+from aloex.spaces.space import Space
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,22 @@ class Mixed:
                 f"{data[row, site]} at row {row} ({int(bad.sum())} such values)"
             )
         return data
+
+
+def values_per_site(space: Space) -> tuple[int, ...]:
+    """How many values each site has.
+
+    Args:
+        space: any.
+
+    Returns:
+        K_1, ..., K_d.
+
+    Example:
+        >>> from aloex.spaces import Bits, Mixed, values_per_site
+        >>> values_per_site(Bits(3)), values_per_site(Mixed((2, 3)))
+        ((2, 2, 2), (2, 3))
+    """
+    if isinstance(space, Mixed):
+        return space.values_per_site
+    return (space.num_values,) * space.dim
