@@ -131,9 +131,9 @@ def test_numbers_of_a_fault_and_of_a_fuzzer():
     [
         (5, 3, 3, "ahead of libFuzzer (p {0}) and AFL++ (p {0})"),
         (3, 5, 5, "behind libFuzzer (p {0}) and AFL++ (p {0})"),
-        (4, 5, 3, "behind libFuzzer (p {0}); ahead of AFL++ (p {0})"),
-        (4, 4, 3, "not told apart from libFuzzer (p 1); ahead of AFL++ (p {0})"),
-        (4, 5, 4, "behind libFuzzer (p {0}); not told apart from AFL++ (p 1)"),
+        (4, 5, 3, "behind libFuzzer (p {0}), ahead of AFL++ (p {0})"),
+        (4, 4, 3, "not told apart from libFuzzer (p 1), ahead of AFL++ (p {0})"),
+        (4, 5, 4, "behind libFuzzer (p {0}), not told apart from AFL++ (p 1)"),
     ],
 )
 def test_who_is_ahead(ours, libfuzzer, aflpp, said):
@@ -187,7 +187,7 @@ def test_the_old_library_is_left_out_without_rows():
     hit = {"aloex": {}, "libfuzzer": {"CVE-2016-5180": 2.0}, "aflpp": {}}
     page = rendered(rows + made(hit, OLD))
     p_value = 4 * mannwhitneyu([0] * 8, [1] * 8).pvalue
-    said = f"Aloex is behind libFuzzer (p {p_value:.2g}); not told apart from AFL++ (p 1)."
+    said = f"Aloex is behind libFuzzer (p {p_value:.2g}), not told apart from AFL++ (p 1)."
     assert f"**The old library:** {said}" in page and "for the 4 such comparisons" in page
     assert "| 0 of 8 | 8 of 8, 2 s | 0 of 8 |" in page and "behind at 1 (`CVE-2016-5180`)" in page
     assert "Hit by no fuzzer in any trial: `CVE-2017-1000381`." in page
