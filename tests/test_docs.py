@@ -76,6 +76,11 @@ def test_tour_of_the_library_runs(quick):
     run_blocks(page, python_blocks(page), quick)
 
 
+def test_the_page_on_learned_samplers_runs(quick):
+    page = ROOT / "docs" / "learned_sampler.md"
+    run_blocks(page, python_blocks(page), quick)
+
+
 def test_skeletons_for_contributors_run(quick):
     page = ROOT / "docs" / "add_a_part.md"
     run_blocks(page, python_blocks(page), quick)

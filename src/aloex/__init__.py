@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     )
     from aloex.apps.fill.fill import fill
     from aloex.base import errors
-    from aloex.learning import Model, learn, load
+    from aloex.learning import LearnedSampler, Model, learn, learn_sampler, load, load_sampler
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "LearnedSampler",
     "Model",
     "__version__",
     "baselines",
@@ -45,14 +46,17 @@ __all__ = [
     "fill",
     "kernels",
     "learn",
+    "learn_sampler",
     "learning",
     "load",
+    "load_sampler",
     "metrics",
     "proposals",
     "samplers",
     "spaces",
     "trajectory",
 ]
+IN_LEARNING = ("LearnedSampler", "Model", "learn", "learn_sampler", "load", "load_sampler")
 
 
 def __getattr__(name: str) -> object:
@@ -60,7 +64,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'aloex' has no attribute {name!r}")
     try:
-        if name in ("Model", "learn", "load"):
+        if name in IN_LEARNING:
             return getattr(import_module("aloex.learning"), name)
         if name == "fill":
             return import_module("aloex.apps.fill.fill").fill

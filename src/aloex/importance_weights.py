@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 
@@ -92,3 +93,41 @@ def systematic_in_groups(
     begin = jnp.searchsorted(first[order], first[order])
     found = jnp.clip(found, begin, begin + size[order] - 1)
     return jnp.zeros(n, found.dtype).at[order].set(order[found])
+
+
+def pareto_k(log_w: np.ndarray) -> float:
+    """The shape k of a generalised Pareto law fitted to the largest weights (Vehtari et al. 2024).
+
+    Below 0.5 the weights have a finite variance. Above 0.7 the error of their mean cannot be told
+    from the draws. The fit is that of Zhang and Stephens (2009), with a weak prior towards 0.5.
+
+    Args:
+        log_w: log weights [n].
+
+    Returns:
+        k; -inf if the largest weights are all alike, NaN for fewer than 25 weights.
+
+    >>> import numpy as np
+    >>> u = (np.arange(1000) + 0.5) / 1000
+    >>> round(pareto_k(-0.3 * np.log(u)), 1), pareto_k(np.zeros(1000))
+    (0.3, -inf)
+    """
+    n = len(log_w)
+    num = int(min(n / 5, 3 * np.sqrt(n)))  # in the tail
+    if num < 5:
+        return float("nan")
+    w = np.sort(np.exp(np.asarray(log_w, float) - np.max(log_w)))
+    x = w[-num:] - w[-num - 1]
+    if x[-1] <= 1e-9:
+        return float("-inf")
+    x = np.maximum(x, 1e-300)
+    m = 30 + int(np.sqrt(num))
+    quarter = x[int(num / 4 + 0.5) - 1]
+    b = 1 - np.sqrt(m / (np.arange(1, m + 1) - 0.5))
+    b = b / (3 * max(quarter, 1e-12)) + 1 / x[-1]
+    ks = np.mean(np.log1p(-b[:, None] * x), axis=1)
+    log_likelihood = num * (np.log(-b / ks) - ks - 1)
+    posterior = np.exp(log_likelihood - log_likelihood.max())
+    b = np.sum(b * posterior) / posterior.sum()
+    k = np.mean(np.log1p(-b * x))
+    return float((num * k + 10 * 0.5) / (num + 10))

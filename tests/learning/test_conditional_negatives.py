@@ -179,7 +179,7 @@ def test_resampled_draws_follow_p_f_of_their_condition():
     n = 4000
     z = jnp.tile(Z, (n // 2, 1))
     keys = jax.random.split(jax.random.key(0), n)
-    drawn, _ = compiled(lambda f, q: aloe.negatives.draw(keys, f, q, z, None, None))(f, q)
+    drawn, *_ = compiled(lambda f, q: aloe.negatives.draw(keys, f, q, z, None, None))(f, q)
     np.testing.assert_array_equal(drawn.z, z)
     for i in range(2):
         counts = np.bincount(jax.vmap(TINY.index)(drawn.x[i::2]), minlength=TINY.size)
@@ -194,7 +194,7 @@ def test_a_condition_of_its_own_leaves_its_draw_as_it_is():
     f, q, aloe = conditional(resample=True)
     keys = jax.random.split(jax.random.key(0), 6)
     z = jax.random.normal(jax.random.key(1), (6, 2))
-    drawn, _ = aloe.negatives.draw(keys, f, q, z, None, None)
+    drawn, *_ = aloe.negatives.draw(keys, f, q, z, None, None)
     plain = jax.vmap(lambda key, z: q.sample(jax.random.split(key)[0], z).last)(keys, z)
     np.testing.assert_array_equal(drawn.x, plain)
 

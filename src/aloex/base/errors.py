@@ -19,6 +19,10 @@ class NonFiniteLossError(AloexError):
     """Training turned NaN or infinite."""
 
 
+class UntrustedEstimate(UserWarning):
+    """An estimate whose error may be larger than it says."""
+
+
 class Stopped(AloexError):
     """Training ended early, at a step from which it can be resumed.
 

@@ -28,7 +28,7 @@ from aloex.cursor import Energy, check_energy
 from aloex.kernels import metropolis_hastings as mh
 from aloex.kernels.base import check_same_space, check_space, checked_state, num_changed
 from aloex.kernels.metropolis_hastings import MetropolisInfo
-from aloex.spaces import Mixed, Space
+from aloex.spaces import Space, contains
 from aloex.trajectory import Trajectory
 
 
@@ -155,10 +155,7 @@ class SearchMetropolis(eqx.Module):
     def _proposed(self, trajectory: Trajectory, z: Array | None, f: Energy) -> SearchState:
         """The state at the end of a trajectory; f is -inf outside of the space."""
         x = trajectory.last
-        value = f(x, z)
-        if isinstance(self.space, Mixed):
-            inside = jnp.all(x < jnp.asarray(self.space.values_per_site))
-            value = jnp.where(inside, value, -jnp.inf)
+        value = jnp.where(contains(self.space, x), f(x, z), -jnp.inf)
         log_ratio = self.backward.log_prob(trajectory, z) - self.q.log_prob(trajectory, z)
         return SearchState(x, z, value, trajectory, log_ratio.astype(value.dtype))
 

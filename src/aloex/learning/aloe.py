@@ -27,6 +27,7 @@ from jaxtyping import Array, Float, Int, Key
 from aloex.base.errors import require
 from aloex.cursor import Energy
 from aloex.kernels import Kernel
+from aloex.learning.backward import update_backward
 from aloex.learning.learner import (
     ShardedLearner,
     check_num_data,
@@ -38,7 +39,7 @@ from aloex.learning.learner import (
 from aloex.learning.negatives import Chains, Negatives, by_age
 from aloex.learning.power_iteration import q_loss
 from aloex.learning.updates import apply_gradients, clipped_adam, mle_loss, moving_average
-from aloex.proposals import Proposal
+from aloex.proposals import LearnedInverse, Proposal
 from aloex.samplers import LocalSearch
 
 Losses = tuple[Float[Array, ""], Float[Array, ""], Float[Array, ""]]  # of f; f on data, on x_neg
@@ -54,6 +55,8 @@ class ALOEState(NamedTuple):
     opt_q: optax.OptState
     chains: Chains | None  # negatives that live on, [starts, ages]
     step: Int[Array, ""]
+    backward: LearnedInverse | None = None  # s_x, if it is learned
+    opt_backward: Any = None  # an optax.OptState with it
 
 
 class ALOEInfo(NamedTuple):
@@ -79,7 +82,7 @@ class ALOE(ShardedLearner):
 
     Args:
         kernel: k_f, which leaves p_f unchanged.
-        proposal: s_x, which draws trajectories that end in x.
+        proposal: s_x, which draws trajectories that end in x; unless `init` is given one to learn.
         num_trajectories: N.
         num_power_steps: steps of q in a step of the algorithm.
         num_f_steps: F, the steps of f in a step of the algorithm.
@@ -131,9 +134,12 @@ class ALOE(ShardedLearner):
     @property
     def negatives(self) -> Negatives:
         """Where this learner's negatives come from."""
+        return self._negatives(self.proposal)
+
+    def _negatives(self, proposal: Proposal) -> Negatives:
         return Negatives(
             self.kernel,
-            self.proposal,
+            proposal,
             num_kernel_steps=self.num_kernel_steps,
             persistence=self.persistence,
             resample=self.resample,
@@ -145,6 +151,7 @@ class ALOE(ShardedLearner):
         q: LocalSearch,
         chains: Int[Array, "batch dim"] | None = None,
         z: Array | None = None,
+        backward: LearnedInverse | None = None,
     ) -> ALOEState:
         """The state before the first step.
 
@@ -153,15 +160,19 @@ class ALOE(ShardedLearner):
             chains: with `persistence` > 1, where the chains begin, as many as a step has negatives;
                 uniform draws, say.
             z: their conditions, if there are any: those of rows of data.
+            backward: a law to learn beside q, in the place of the proposal.
         """
+        start_q = lambda part: self.optimizer_q.init(eqx.filter(part, eqx.is_inexact_array))
         return ALOEState(
             f=f,
             q=q,
             ema_f=f,
             opt_f=self.optimizer_f.init(eqx.filter(f, eqx.is_inexact_array)),
-            opt_q=self.optimizer_q.init(eqx.filter(q, eqx.is_inexact_array)),
+            opt_q=start_q(q),
             chains=self.negatives.first_chains(f, chains, z),
             step=jnp.zeros((), jnp.int32),
+            backward=backward,
+            opt_backward=None if backward is None else start_q(backward),
         )
 
     def step_on_shard(
@@ -189,7 +200,8 @@ class ALOE(ShardedLearner):
         chains = shard(state.chains, axis)
 
         # Sample x_hat ~ q and x_neg ~ k_f(. | x_hat); update f with -grad f(x) + grad f(x_neg).
-        x_hat, num_edits = self.negatives.draw(keys_q, state.f, state.q, z_new, chains, axis)
+        negatives = self._negatives(state.backward or self.proposal)
+        x_hat, num_edits, drawn = negatives.draw(keys_q, state.f, state.q, z_new, chains, axis)
         state, x_neg, f_means = self.update_f(state, keys_kernel, x, z, x_hat, axis)
 
         # Update q by Algorithm 2, towards the oldest of the negatives.
@@ -197,6 +209,11 @@ class ALOE(ShardedLearner):
         oldest = jax.tree.map(lambda a: a[:, -1], x_neg)
         keys = keys[:: self.persistence, 1:]
         state, (loss_q, q_info) = self.update_q(state, keys, oldest, z_new, axis)
+        if state.backward is not None and drawn is not None:  # s learns how q came to its draws
+            backward, opt_backward, _ = update_backward(
+                self.optimizer_q, state.backward, state.opt_backward, drawn, z_new, mean_over(axis)
+            )
+            state = state._replace(backward=backward, opt_backward=opt_backward)
 
         if chains is not None:  # the others live on
             chains = jax.tree.map(lambda a: gather(a[:, :-1], axis), x_neg)
@@ -248,18 +265,20 @@ class ALOE(ShardedLearner):
     ) -> tuple[ALOEState, Any]:
         """Algorithm 2 from targets ~ q k_f; also the last step's loss and info."""
         q, opt_q, result = state.q, state.opt_q, None
+        proposal = jax.lax.stop_gradient(state.backward) or self.proposal
         gradient = eqx.filter_value_and_grad(q_loss, has_aux=True)
         for i in range(self.num_power_steps):
             keys_draw, keys_proposal = split_keys(keys[:, i])
             if i > 0:
-                drawn, _ = self.negatives.sample(keys_draw, state.f, q, z, axis=axis)
+                negatives = self._negatives(proposal)
+                drawn, _ = negatives.sample(keys_draw, state.f, q, z, axis=axis)
                 targets = jax.tree.map(lambda a: a[:, -1], drawn)
             result, grads = gradient(
                 q,
                 keys_proposal,
                 targets.x,
                 targets.z,
-                proposal=self.proposal,
+                proposal=proposal,
                 num_trajectories=self.num_trajectories,
             )
             q, opt_q = apply_gradients(self.optimizer_q, mean_over(axis)(grads), opt_q, q)

@@ -1,6 +1,7 @@
 """The learner, the networks and the first state that a config asks for."""
 
 from functools import lru_cache
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ from aloex.kernels import Gibbs
 from aloex.learning.aloe import ALOE, ALOEState
 from aloex.learning.config import Config
 from aloex.learning.updates import clipped_adam, clipped_muon
-from aloex.proposals import EditDistance, Inverse, Proposal
+from aloex.proposals import EditDistance, Inverse, LearnedInverse, Proposal
 from aloex.samplers import (
     AutoregressiveMLP,
     AutoregressiveRNN,
@@ -89,14 +90,17 @@ def first_state(
         0
     """
     learner, networks = build_learner(config), build_networks(config, key)
+    backward = None
+    if config.proposal == "learned":
+        backward = _build_learned(config, jax.random.fold_in(key, 2))
     if config.persistence == 1:
-        return learner.init(*networks)
+        return learner.init(*networks, backward=backward)
     keys = jax.random.split(jax.random.fold_in(key, 0), config.batch_size)
     chains = jax.vmap(config.space.sample)(keys)
     if z is None:
-        return learner.init(*networks, chains)
+        return learner.init(*networks, chains, backward=backward)
     rows = jax.random.randint(jax.random.fold_in(key, 1), (config.batch_size,), 0, len(z))
-    return learner.init(*networks, chains, jnp.asarray(z[np.asarray(rows)]))
+    return learner.init(*networks, chains, jnp.asarray(z[np.asarray(rows)]), backward)
 
 
 def build_networks(config: Config, key: Key[Array, ""]) -> tuple[MLP, LocalSearch]:
@@ -116,24 +120,77 @@ def build_networks(config: Config, key: Key[Array, ""]) -> tuple[MLP, LocalSearc
         >>> q.sample(jax.random.key(1)).last.shape
         (6,)
     """
-    space, cond_dim = config.space, config.cond_dim
-    key_f, key_q0, key_editor, key_stop = jax.random.split(key, 4)
-    f = MLP(space, hidden=config.f_hidden, cond_dim=cond_dim, key=key_f)
+    key_f, *keys_q = jax.random.split(key, 4)
+    f = MLP(config.space, hidden=config.f_hidden, cond_dim=config.cond_dim, key=key_f)
+    return f, _build_search(config, keys_q)
+
+
+def build_search(config: Config, key: Key[Array, ""]) -> LocalSearch:
+    """q with fresh weights.
+
+    Args:
+        config: sizes of the networks.
+        key: of the weights.
+
+    Returns:
+        The sampler.
+
+    Example:
+        >>> import jax
+        >>> from aloex.learning import Config, build_search
+        >>> q = build_search(Config(dim=6), jax.random.key(0))
+        >>> q.sample(jax.random.key(1)).last.shape
+        (6,)
+    """
+    return _build_search(config, list(jax.random.split(key, 3)))
+
+
+def build_backward(config: Config, key: Key[Array, ""]) -> Inverse | LearnedInverse:
+    """A backward law that can be learned, with fresh weights; without edits there is none to learn.
+
+    Args:
+        config: sizes of the networks.
+        key: of the weights.
+
+    Returns:
+        The law of trajectories that end in x.
+
+    Example:
+        >>> import jax
+        >>> from aloex.learning import Config, build_backward
+        >>> type(build_backward(Config(dim=6), jax.random.key(0))).__name__
+        'LearnedInverse'
+    """
+    if config.max_edits == 0:
+        return Inverse(space=config.space, max_edits=0)
+    return _build_learned(config, key)
+
+
+def _build_learned(config: Config, key: Key[Array, ""]) -> LearnedInverse:
+    inverse = Inverse(
+        space=config.space, max_edits=config.max_edits, walk_stop_prob=config.walk_stop_prob
+    )
+    return LearnedInverse(*_build_edits(config, *jax.random.split(key)), inverse)
+
+
+def _build_search(config: Config, keys: list[Array]) -> LocalSearch:
+    key_q0, key_editor, key_stop = keys
     q0 = _build_q0(config, key_q0)
     if config.max_edits == 0:
-        return f, LocalSearch(q0)
-    if isinstance(space, Bits):
-        editor = Flip(space, hidden=config.q_hidden, cond_dim=cond_dim, key=key_editor)
-    else:
-        editor = PositionValue(space, hidden=config.q_hidden, cond_dim=cond_dim, key=key_editor)
-    stop = Stop(
-        space,
-        hidden=config.q_hidden,
-        cond_dim=cond_dim,
-        max_stop_prob=config.max_stop_prob,
-        key=key_stop,
+        return LocalSearch(q0)
+    return LocalSearch(q0, *_build_edits(config, key_editor, key_stop), config.max_edits)
+
+
+def _build_edits(
+    config: Config, key_editor: Array, key_stop: Array
+) -> tuple[Flip | PositionValue, Stop]:
+    """An editor and a stop policy."""
+    kind = Flip if isinstance(config.space, Bits) else PositionValue
+    sizes: dict[str, Any] = {"hidden": config.q_hidden, "cond_dim": config.cond_dim}
+    return (
+        kind(config.space, **sizes, key=key_editor),
+        Stop(config.space, **sizes, max_stop_prob=config.max_stop_prob, key=key_stop),
     )
-    return f, LocalSearch(q0, editor, stop, config.max_edits)
 
 
 def _build_q0(

@@ -11,7 +11,7 @@ from aloex.learning import settings as check
 from aloex.spaces import Bits, Categorical, Mixed, Space
 
 Q0 = Literal["factorized", "mlp", "rnn"]
-ProposalName = Literal["inverse", "edit_distance"]
+ProposalName = Literal["inverse", "edit_distance", "learned"]
 OptimizerName = Literal["adam", "muon"]
 MAX_VALUES = 2**16  # that a site can have; networks hold a row for each
 
@@ -39,7 +39,7 @@ class Config:
         max_stop_prob: bound on the probability to stop a search; see `Stop`.
         proposal: where trajectories to a target come from. `inverse`: random walks back from it.
             `edit_distance`: shortest paths from draws of the q0 that is being trained; needs
-            max_edits >= dim.
+            max_edits >= dim. `learned`: walks back by a law that is learned beside q; needs edits.
         walk_stop_prob: probability that a walk of the inverse proposal stops, at each step.
         repeats: whether the inverse proposal may change a site twice.
         num_trajectories: trajectories to each target.
@@ -116,8 +116,12 @@ class Config:
             f"persistence must divide batch_size={self.batch_size}, got {self.persistence}",
         )
         require(
-            self.proposal == "inverse" or self.max_edits >= self.dim,
+            self.proposal != "edit_distance" or self.max_edits >= self.dim,
             f"proposal='edit_distance' needs max_edits >= dim={self.dim}, got {self.max_edits}",
+        )
+        require(
+            self.proposal != "learned" or self.max_edits >= 1,
+            "proposal='learned' needs edits to learn from, got max_edits=0; take 'inverse'",
         )
 
     @classmethod

@@ -15,14 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from aloex.base.errors import InputError, require
+from aloex.base.errors import InputError
 from aloex.base.seeds import check_seed
 from aloex.cursor import Energy
 from aloex.kernels import Gibbs, run
 from aloex.learning.build import build_networks
 from aloex.learning.config import Config
 from aloex.learning.data.columns import Columns
-from aloex.learning.data.sources import numbers
+from aloex.learning.rows import CHUNK, chunk, chunk_or_none, conditions
 from aloex.learning.settings import whole
 from aloex.runs import model_file
 from aloex.samplers import LocalSearch
@@ -30,8 +30,6 @@ from aloex.spaces import Space
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-CHUNK = 256  # rows that `sample` and `energy` compute at a time: one program for any number of rows
 
 
 class Model(eqx.Module):
@@ -85,7 +83,7 @@ class Model(eqx.Module):
         key, z = jax.random.key(check_seed(seed)), self._conditions(z, n)
         starts = range(0, n, CHUNK)
         parts = [
-            _sample(self, key, jnp.asarray(i), _chunk_or_none(z, i), num_sweeps) for i in starts
+            _sample(self, key, jnp.asarray(i), chunk_or_none(z, i), num_sweeps) for i in starts
         ]
         if any(bool(bad) for _, bad in parts):
             raise InputError(
@@ -108,7 +106,7 @@ class Model(eqx.Module):
             x = self.columns.encode(x)
         x = self.space.check(np.asarray(x), "x")
         n, z = len(x), self._conditions(z, len(x))
-        parts = [_energy(self, _chunk(x, i), _chunk_or_none(z, i)) for i in range(0, n, CHUNK)]
+        parts = [_energy(self, chunk(x, i), chunk_or_none(z, i)) for i in range(0, n, CHUNK)]
         return np.concatenate([np.asarray(part) for part in parts])[:n]
 
     def decode(self, x: Any) -> "DataFrame":
@@ -118,20 +116,7 @@ class Model(eqx.Module):
         return self.columns.decode(x)
 
     def _conditions(self, z: Any, n: int) -> np.ndarray | None:
-        """z as a row for each of n examples."""
-        width = self.config.cond_dim
-        if z is None:
-            require(width == 0, f"this model has a condition: z must have {width} columns")
-            return None
-        require(width > 0, "this model was learned without a condition: leave out z")
-        z = np.atleast_1d(numbers(z))
-        if z.ndim == 1:
-            z = z[:, None] if width == 1 else z[None]
-        require(
-            z.ndim == 2 and z.shape[0] in (1, n) and z.shape[1] == width,
-            f"z must have shape ({n}, {width}), or ({width},) for all alike, got {z.shape}",
-        )
-        return np.broadcast_to(z, (n, width))
+        return conditions(z, n, self.config.cond_dim, "model")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a safetensors file: the arrays, and the config as JSON in its metadata."""
@@ -178,15 +163,6 @@ def load(path: str | os.PathLike[str]) -> Model:
     networks, settings = model_file.read(path, build)
     config, columns = parts(settings)
     return Model(config, networks["f"], networks["q"], columns)
-
-
-def _chunk(rows: np.ndarray, first: int) -> Array:
-    """CHUNK rows from the first on, filled up with copies of the last."""
-    return jnp.asarray(rows[np.minimum(np.arange(first, first + CHUNK), len(rows) - 1)])
-
-
-def _chunk_or_none(rows: np.ndarray | None, first: int) -> Array | None:
-    return None if rows is None else _chunk(rows, first)
 
 
 @eqx.filter_jit

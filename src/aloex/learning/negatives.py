@@ -33,7 +33,7 @@ from aloex.importance_weights import capped, systematic, systematic_in_groups
 from aloex.kernels import Kernel, run
 from aloex.learning.learner import gather, shard, split_keys
 from aloex.learning.power_iteration import follow
-from aloex.proposals import Proposal
+from aloex.proposals import LearnedInverse, Proposal
 from aloex.samplers import LocalSearch
 from aloex.samplers.local_search import sample_ends
 from aloex.trajectory import Trajectory
@@ -102,7 +102,7 @@ class Negatives(eqx.Module):
         There is one key for each state that comes out, and a row of z for each new draw.
         """
         keys_q, keys_kernel = split_keys(keys)
-        x_hat, num_edits = self.draw(keys_q, f, q, z, chains, axis)
+        x_hat, num_edits, _ = self.draw(keys_q, f, q, z, chains, axis)
         return by_age(self.move(keys_kernel, x_hat, f, axis), len(num_edits)), num_edits
 
     def draw(
@@ -113,15 +113,27 @@ class Negatives(eqx.Module):
         z: Array | None,
         chains: Chains | None,
         axis: str | None,
-    ) -> tuple[Chains, Int[Array, " starts"]]:
-        """x_hat ~ q as rows, each before the chains that it joins; the number of edits of each."""
-        keys = keys[:: 1 if chains is None else 1 + chains.x.shape[1]]
+    ) -> tuple[Chains, Int[Array, " starts"], Trajectory | None]:
+        """x_hat ~ q as rows, each before the chains that it joins; the number of edits of each.
+
+        Also the trajectories as q drew them, if s is learned from them.
+        """
+        keys, drawn = keys[:: 1 if chains is None else 1 + chains.x.shape[1]], None
         if self.resample:
-            x, num_edits = self._resampled_draws(keys, f, q, z, axis)
+            x, num_edits, drawn = self._resampled_draws(keys, f, q, z, axis)
+        elif isinstance(self.proposal, LearnedInverse):
+            drawn = jax.vmap(q.sample)(keys, z)
+            x, num_edits = drawn.last, drawn.num_edits
         else:
             x, num_edits = sample_ends(q, keys, z)
+        return self.joined(f, x, z, chains), num_edits, drawn
+
+    def joined(
+        self, f: Energy, x: Int[Array, "starts dim"], z: Array | None, chains: Chains | None
+    ) -> Chains:
+        """New draws as rows, each before the chains that it joins."""
         if chains is None:
-            return Chains(x, z), num_edits
+            return Chains(x, z)
         require(
             (z is None) == (chains.z is None),
             "chains and data must both have conditions or neither: pass `init` the conditions of "
@@ -131,7 +143,7 @@ class Negatives(eqx.Module):
         new = Chains(x, z, None if chains.f is None else jax.vmap(f)(x, z))
         join = lambda a, b: jnp.concatenate([a[:, None], b], axis=1)
         rows = jax.tree.map(join, new, chains)
-        return jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), rows), num_edits
+        return jax.tree.map(lambda a: a.reshape(-1, *a.shape[2:]), rows)
 
     def move(
         self, keys: Key[Array, " rows"], chains: Chains, f: Energy, axis: str | None
@@ -153,13 +165,13 @@ class Negatives(eqx.Module):
         q: LocalSearch,
         z: Array | None,
         axis: str | None,
-    ) -> tuple[Int[Array, "starts dim"], Int[Array, " starts"]]:
-        """Draws of q resampled by their weights, and how many edits each took."""
+    ) -> tuple[Int[Array, "starts dim"], Int[Array, " starts"], Trajectory]:
+        """Draws of q resampled by their weights, how many edits each took, and all as drawn."""
         keys_q, keys_choice = split_keys(keys)
         drawn = jax.vmap(q.sample)(keys_q, z)
         log_w = log_weights(f, q, self.proposal, drawn, z)
         x, num_edits = resample_rows(keys_choice, log_w, (drawn.last, drawn.num_edits), z, axis)
-        return x, num_edits
+        return x, num_edits, drawn
 
 
 def by_age(rows: Chains, num_starts: int) -> Chains:

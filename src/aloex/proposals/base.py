@@ -4,6 +4,7 @@ from typing import Protocol, runtime_checkable
 
 from jaxtyping import Array, Float, Int, Key
 
+from aloex.spaces import Space
 from aloex.trajectory import BufferSizes, Trajectory
 
 
@@ -20,6 +21,11 @@ class Proposal(Protocol):
         >>> isinstance(inverse, proposals.Proposal)
         True
     """
+
+    @property
+    def space(self) -> Space:
+        """What x is."""
+        ...
 
     def sample(
         self, key: Key[Array, ""], x: Int[Array, " dim"], z: Array | None = None

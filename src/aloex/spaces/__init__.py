@@ -7,7 +7,7 @@ shorter than `max_length` is padded with the symbol `num_values`, which is no to
 """
 
 from aloex.spaces.check import check_table
-from aloex.spaces.mixed import Mixed, values_per_site
+from aloex.spaces.mixed import Mixed, contains, values_per_site
 from aloex.spaces.sequences import Sequences, num_symbols, require_fixed_length
 from aloex.spaces.sites import Bits, Categorical
 from aloex.spaces.space import Space
@@ -19,6 +19,7 @@ __all__ = [
     "Sequences",
     "Space",
     "check_table",
+    "contains",
     "num_symbols",
     "require_fixed_length",
     "values_per_site",

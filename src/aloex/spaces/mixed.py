@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Bool, Int, Key
 
 from aloex.base.errors import InputError, require
 from aloex.spaces.check import check_range, check_sites, require_small
@@ -112,3 +112,24 @@ def values_per_site(space: Space) -> tuple[int, ...]:
     if isinstance(space, Mixed):
         return space.values_per_site
     return (space.num_values,) * space.dim
+
+
+def contains(space: Space, x: Int[Array, " dim"]) -> Bool[Array, ""]:
+    """Whether every site of x has its value; it may not in a Mixed space only.
+
+    Args:
+        space: any.
+        x: what a network has drawn [dim], from the largest number of values for each site.
+
+    Returns:
+        One truth value [].
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex.spaces import Mixed, contains
+        >>> [bool(contains(Mixed((2, 3)), jnp.array(x))) for x in ([1, 2], [2, 1])]
+        [True, False]
+    """
+    if not isinstance(space, Mixed):
+        return jnp.array(True)
+    return jnp.all(x < jnp.asarray(space.values_per_site, x.dtype))
