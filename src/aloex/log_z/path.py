@@ -162,7 +162,7 @@ def sigmoid_ladder(num_temperatures: int) -> Float[np.ndarray, " num_temperature
     Example:
         >>> from aloex import log_z
         >>> log_z.sigmoid_ladder(5).round(3).tolist()
-        [0.0, 0.104, 0.5, 0.896, 1.0]
+        [0.0, 0.105, 0.5, 0.895, 1.0]
     """
     time = np.linspace(0, 1, _at_least_two(num_temperatures))
     return (1 + np.tanh(4 * time - 2) / np.tanh(2)) / 2
