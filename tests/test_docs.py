@@ -86,9 +86,14 @@ def test_skeletons_for_contributors_run(quick):
     run_blocks(page, python_blocks(page), quick)
 
 
+def test_estimating_log_z_runs(quick):
+    page = ROOT / "docs" / "log_z.md"
+    run_blocks(page, python_blocks(page), quick)
+
+
 def test_no_page_has_an_example_that_no_test_runs():
     """Those of some pages need a compiler, networks or pandas: they run beside tests of these."""
-    here = {"README", "library", "add_a_part"}
+    here = {"README", "library", "add_a_part", "log_z"}
     elsewhere = {"fill", "fill_confidence", "fuzz_own_target", "synth_models"}
     assert {page.stem for page in PAGES if python_blocks(page)} == here | elsewhere
 

@@ -6,7 +6,8 @@ from pathlib import Path
 CORE = [
     [("baselines", "PCD, CD, ADE, likelihood, VAE")],
     [("learning", "Algorithm 1: f and q learn from each other; negatives, fit, Model")],
-    [("runs", "folders, checkpoints, devices"), ("metrics", "MMD, log Z, their errors")],
+    [("runs", "folders, checkpoints, devices"), ("metrics", "MMD, NLL, their errors")],
+    [("log_z", "log Z: importance, annealed, SMC, RAISE; what each bounds")],
     [
         ("proposals", "s_x: the way back"),
         ("samplers", "q: q0, editor, stop"),

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from aloex import cursor, exact
 from aloex import differences as diff
-from aloex import exact
 from aloex.base.errors import InputError
 from aloex.cursor import Incremental
 from aloex.energies import MLP
@@ -127,6 +127,10 @@ def test_a_tempered_energy_offers_what_the_energy_offers():
     x = jnp.array([1, 0])
     assert isinstance(tempered(f, b), Incremental)
     assert not isinstance(tempered(f, b, BASE), Incremental)
+    both = tempered(f, b, randomised(MLP, SPACE, hidden=(3,), seed=1))
+    there = cursor.change(both, cursor.start(both, x), 0, jnp.array(0))
+    np.testing.assert_allclose(there.value, both(there.x), rtol=1e-5)
+    assert there.hidden.shape == (7,)
     assert diff.are_own_and_exact(tempered(own, b))
     assert diff.are_own_and_exact(tempered(own, b, Own()))
     assert not isinstance(tempered(own, b, f), diff.OffersDifferences)

@@ -131,9 +131,9 @@ class ColouredGibbs(eqx.Module):
         num_evaluations = 0
         keys = jax.random.split(key, len(self.colours))
         for n, (key_colour, colour) in enumerate(zip(keys, self.colours, strict=True)):
-            log_probs = self._log_conditionals(f, cursor, colour)
             sites = jnp.array(colour)
-            values = informed.draw_sites(key_colour, log_probs, cursor.x.dtype)
+            scores = self._scores(f, cursor, colour)
+            values = informed.draw_sites(key_colour, scores, cursor.x.dtype)
             x = cursor.x.at[sites].set(values)
             is_last = n == len(self.colours) - 1
             # Own differences need f(x) at the end of a sweep only, so that the state can tell it.
@@ -156,16 +156,19 @@ class ColouredGibbs(eqx.Module):
         )
         return True
 
-    def _log_conditionals(
+    def _scores(
         self, f: Energy, cursor: Cursor, colour: tuple[int, ...]
     ) -> Float[Array, "n values"]:
-        """log p(x_i = v | the rest) of the sites of a colour."""
+        """log p(x_i = v | the rest) of the sites of a colour, but for a constant of each site.
+
+        Draws need no more, and normalising would cost as much as the table.
+        """
         if self._has_own(f):
             table = differences(f, self.space, cursor.x, cursor.z, how="exact")[jnp.array(colour)]
         else:
             table = exact_changes(f, self.space, cursor, colour)
         large = jnp.finfo(table.dtype).max / 4  # what is NaN is gone to, so that it is found
-        return jax.nn.log_softmax(jnp.where(jnp.isnan(table), large, table), axis=1)
+        return jnp.where(jnp.isnan(table), large, table)
 
     def check_colours(self, f: Energy, x: Int[Array, " dim"], z: Array | None = None) -> None:
         """An `InputError` that names two sites of a colour which interact at x.
@@ -219,7 +222,7 @@ class ColouredGibbs(eqx.Module):
             others = np.delete(np.arange(space.dim), sites)
 
             def row(x: Array) -> Float[Array, " size"]:
-                log_probs = self._log_conditionals(f, start(f, x, z), colour)
+                log_probs = jax.nn.log_softmax(self._scores(f, start(f, x, z), colour), axis=1)
                 log_q = log_probs[np.arange(len(sites)), states[:, sites]].sum(axis=1)
                 stays = jnp.all(states[:, others] == x[others], axis=1)
                 return jnp.where(stays, jnp.exp(log_q), 0)

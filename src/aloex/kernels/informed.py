@@ -65,14 +65,14 @@ def half_differences(state: InformedState) -> Float[Array, "dim values"]:
 
 
 def draw_sites(
-    key: Key[Array, ""], log_probs: Float[Array, "n values"], dtype: DTypeLike
+    key: Key[Array, ""], scores: Float[Array, "n values"], dtype: DTypeLike
 ) -> Int[Array, " n"]:
-    """A value for each of n independent sites."""
-    if log_probs.shape[1] > 2:
-        return jax.random.categorical(key, log_probs, axis=1).astype(dtype)
+    """A value for each of n independent sites, with probabilities softmax(scores)."""
+    if scores.shape[1] > 2:
+        return jax.random.categorical(key, scores, axis=1).astype(dtype)
     # Half the random numbers. 1 - u lies in (0, 1]: what has probability 0 is never drawn.
-    u = jax.random.uniform(key, log_probs.shape[:1], log_probs.dtype)
-    return (1 - u <= jnp.exp(log_probs[:, 1])).astype(dtype)
+    u = jax.random.uniform(key, scores.shape[:1], scores.dtype)
+    return (1 - u <= jax.nn.sigmoid(scores[:, 1] - scores[:, 0])).astype(dtype)
 
 
 def log_ratio(log_q: LogLaw, current: InformedState, proposed: InformedState) -> Float[Array, ""]:

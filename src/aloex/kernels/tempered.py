@@ -1,12 +1,13 @@
 """The tempered energy f_b(x, z) = (1 - b) base(x, z) + b f(x, z), b from 0 to 1.
 
-Without a base it is b f, for which all states are alike at b = 0. It offers what f offers:
-first-layer sums, and differences of its own if f and the base have them.
+Without a base it is b f, for which all states are alike at b = 0. It offers what both offer:
+first-layer sums, side by side, and differences of its own.
 """
 
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
@@ -16,12 +17,13 @@ from aloex.differences import OffersDifferences, are_own_and_exact
 
 def tempered(f: Energy, b: Float[Array, ""], base: Energy | None = None) -> "Tempered":
     """f_b."""
-    increments = base is None and isinstance(f, Incremental)
-    own = all(isinstance(e, OffersDifferences) for e in (f, base) if e is not None)
+    parts = [f] if base is None else [f, base]
+    increments = all(isinstance(part, Incremental) for part in parts)
+    own = all(isinstance(part, OffersDifferences) for part in parts)
     if increments and own:
-        return IncrementalTemperedWithDifferences(f, b)
+        return IncrementalTemperedWithDifferences(f, b, base)
     if increments:
-        return IncrementalTempered(f, b)
+        return IncrementalTempered(f, b, base)
     return TemperedWithDifferences(f, b, base) if own else Tempered(f, b, base)
 
 
@@ -45,19 +47,25 @@ class Tempered(eqx.Module):
 
 
 class IncrementalTempered(Tempered):
-    """The same with f's first-layer sums; it has no base."""
+    """The same with first-layer sums: those of f, then those of the base."""
 
     def hidden(self, x: Int[Array, " dim"], z: Array | None = None) -> Float[Array, " width"]:
-        """Those of f."""
-        return self.f.hidden(x, z)
+        """Those of both."""
+        own = self.f.hidden(x, z)
+        return own if self.base is None else jnp.concatenate([own, self.base.hidden(x, z)])
 
     def site(self, i: Int[Array, ""] | int, v: Int[Array, ""]) -> Float[Array, " width"]:
-        """That of f."""
-        return self.f.site(i, v)
+        """Those of both."""
+        own = self.f.site(i, v)
+        return own if self.base is None else jnp.concatenate([own, self.base.site(i, v)])
 
     def head(self, hidden: Float[Array, " width"]) -> Float[Array, ""]:
         """f_b from the sums."""
-        return self.mixed(self.f.head(hidden), 0)
+        if self.base is None:
+            return self.mixed(self.f.head(hidden), 0)
+        zero = jnp.zeros((), jnp.int32)
+        width = jax.eval_shape(self.f.site, zero, zero).shape[0]
+        return self.mixed(self.f.head(hidden[:width]), self.base.head(hidden[width:]))
 
 
 class TemperedWithDifferences(Tempered):

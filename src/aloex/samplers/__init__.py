@@ -7,6 +7,7 @@ from aloex.samplers.editors import Flip, PositionValue
 from aloex.samplers.factorized import Factorized
 from aloex.samplers.local_search import LocalSearch
 from aloex.samplers.stop import Stop
+from aloex.samplers.uniform import Uniform
 
 __all__ = [
     "AutoregressiveMLP",
@@ -19,4 +20,5 @@ __all__ = [
     "Stop",
     "StopPolicy",
     "Tractable",
+    "Uniform",
 ]

@@ -27,8 +27,8 @@ from aloex.apps.synthetic.trained import Trained
 from aloex.cursor import Energy
 from aloex.importance_weights import systematic
 from aloex.kernels import Gibbs, run
-from aloex.metrics import Estimate, LogZ, ais, exp_hamming, linear_hamming, repeated
-from aloex.metrics.importance import log_z_from_weights
+from aloex.log_z import Bracket, LogZ, bracket, log_z_from_weights
+from aloex.metrics import Estimate, exp_hamming, linear_hamming, repeated
 from aloex.metrics.mmd import mean_and_error
 from aloex.nets import on_cpu
 from aloex.samplers import Factorized
@@ -161,7 +161,7 @@ def nll(
     }
     bracketed = not quick and (on_cpu() or trained.about.seed == 0)
     for side, bound in _bracket(f, name, draws)._asdict().items() if bracketed else ():
-        details[f"ais_{side}"], details[f"ais_{side}_se"] = bound[:2]
+        details[f"ais_{side}"], details[f"ais_{side}_se"] = bound.value, bound.standard_error
     if exact_log_z is None and not on_cpu() and not quick:
         exact_log_z = exact.streamed_log_z(f, SPACE)
     if exact_log_z is not None:
@@ -178,13 +178,13 @@ def log_z_by_importance(f: Any, name: str) -> tuple[LogZ, "Converged"]:
     return log_z_from_weights(log_w, log_known, num_strata=2), Converged(f, drawn.x, log_w)
 
 
-def _bracket(f: Any, name: str, converged: "Converged", num_chains: int = 64) -> ais.Bracket:
+def _bracket(f: Any, name: str, converged: "Converged", num_chains: int = 64) -> Bracket:
     """Annealing from independent bits with the data's marginals, both ways."""
     mean = jnp.clip(unpack(fresh_data(name).x).mean(axis=0), 1e-3, 1 - 1e-3)
     bias = jnp.log(mean / (1 - mean))[:, None]
     base = eqx.tree_at(lambda q: q.bias, Factorized(SPACE), bias)
     x = converged(jax.random.key(2**31 + 4), num_chains)
-    return ais.bracket(jax.random.key(2**31 + 5), f, SPACE, x, base=base)
+    return bracket(jax.random.key(2**31 + 5), f, SPACE, x, base=base)
 
 
 def samples(trained: Trained) -> dict[str, Any]:
