@@ -11,8 +11,15 @@ import pytest
 import aloex
 from aloex import exact
 from aloex.base.errors import CheckpointError, InputError, UntrustedEstimate
-from aloex.learning import Config, LearnedSampler, WeightedDraws, build_backward, build_search
-from aloex.learning.learned_sampler import Estimate, _doubts
+from aloex.learning import (
+    Config,
+    LearnedSampler,
+    WeightedDraws,
+    WeightedEstimate,
+    build_backward,
+    build_search,
+)
+from aloex.learning.learned_sampler import _warnings
 from aloex.spaces import Bits, Categorical, Mixed, Sequences
 
 SPACE = Bits(4)
@@ -82,20 +89,20 @@ def test_weights_add_up_to_one():
     np.testing.assert_allclose(draws.effective_sample_size, 9 / 5)
 
 
-DOUBTS = [
+WARNINGS = [
     ({"effective_sample_size": 99.0}, "only 99 of 1000 draws count"),
     ({"pareto_k": 0.71}, r"Pareto k 0.71, above 0.7"),
     ({"gap": 0.101}, "known to 0.10 nats only"),
     ({"gap": float("nan")}, "known to nan nats only"),
 ]
-FINE = Estimate("log Z", 1.0, 0.1, 100.0, 1000, 0.1, 0.7)
+FINE = WeightedEstimate("log Z", 1.0, 0.1, 100.0, 1000, 0.1, 0.7, "lower")
 
 
-@pytest.mark.parametrize(("change", "words"), DOUBTS)
-def test_each_doubt_begins_at_its_bound(change, words):
-    assert _doubts(FINE) == ()
-    (doubt,) = _doubts(FINE._replace(**change))
-    assert re.search(words, doubt)
+@pytest.mark.parametrize(("change", "words"), WARNINGS)
+def test_each_warning_begins_at_its_bound(change, words):
+    assert _warnings(FINE) == ()
+    (warning,) = _warnings(FINE._replace(**change))
+    assert re.search(words, warning)
 
 
 def test_a_sampler_that_knows_nothing_says_so():
@@ -108,7 +115,7 @@ def test_a_sampler_that_knows_nothing_says_so():
     )
     with pytest.warns(UntrustedEstimate, match="log Z: only .* draws count"):
         found = fresh.log_z(1000)
-    assert any("Pareto k" in doubt for doubt in found.doubts)
+    assert any("Pareto k" in warning for warning in found.warnings)
     assert "draws count" in str(found)
     assert space == fresh.space
 

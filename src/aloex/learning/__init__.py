@@ -16,7 +16,12 @@ from aloex.learning.data.columns import Columns
 from aloex.learning.fit import fit
 from aloex.learning.learn import learn
 from aloex.learning.learn_sampler import learn_sampler
-from aloex.learning.learned_sampler import LearnedSampler, WeightedDraws, load_sampler
+from aloex.learning.learned_sampler import (
+    LearnedSampler,
+    WeightedDraws,
+    WeightedEstimate,
+    load_sampler,
+)
 from aloex.learning.model import Model, load
 from aloex.learning.sampler_learner import SamplerLearner
 from aloex.learning.updates import clipped_adam
@@ -34,6 +39,7 @@ __all__ = [
     "SamplerLearner",
     "Stopped",
     "WeightedDraws",
+    "WeightedEstimate",
     "build_backward",
     "build_learner",
     "build_networks",

@@ -30,6 +30,7 @@ from aloex.learning.config import Config
 from aloex.learning.model import settings_of
 from aloex.learning.rows import CHUNK, chunk_or_none, conditions
 from aloex.learning.settings import whole
+from aloex.log_z.estimate import BOUNDS, Bound
 from aloex.proposals import Proposal, SearchWeight, weigh
 from aloex.runs import model_file
 from aloex.samplers import LocalSearch
@@ -67,13 +68,13 @@ class WeightedDraws(NamedTuple):
         return float(1 / np.sum(self.weights**2))
 
 
-class Estimate(NamedTuple):
-    """A number, how far off it may be, and whether to trust that.
+class WeightedEstimate(NamedTuple):
+    """A number found from weighted draws, its error, and whether to trust that.
 
     Example:
-        >>> from aloex.learning import learned_sampler
-        >>> print(learned_sampler.Estimate("log Z", 2.5, 0.01, 950.0, 1000, 0.02, 0.1))
-        log Z = 2.500 +- 0.010 (95% of 1000 draws effective, gap 0.020)
+        >>> from aloex.learning import WeightedEstimate
+        >>> print(WeightedEstimate("log Z", 2.5, 0.01, 950.0, 1000, 0.02, 0.1, "lower"))
+        log Z = 2.500 +- 0.010 (lower bound on average; ESS 950 of 1000, gap 0.020)
     """
 
     name: str
@@ -83,16 +84,18 @@ class Estimate(NamedTuple):
     num_draws: int
     gap: float  # of log q(x); log Z may be too low by as much
     pareto_k: float  # of the weights' tail
-    doubts: tuple[str, ...] = ()
+    bound: Bound  # "lower" for log Z: E[value] <= log Z
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        share = self.effective_sample_size / self.num_draws
-        about = f"{share:.0%} of {self.num_draws} draws effective, gap {self.gap:.3f}"
+        about = f"ESS {self.effective_sample_size:.0f} of {self.num_draws}, gap {self.gap:.3f}"
+        if self.bound != "none":
+            about = f"{BOUNDS[self.bound]}; {about}"
         if np.ndim(self.value) == 0:
             shown = f"{self.value:.3f} +- {self.standard_error:.3f}"
         else:
             shown = f"{np.round(self.value, 3)} +- {np.round(self.standard_error, 3)}"
-        return "; ".join([f"{self.name} = {shown} ({about})", *self.doubts])
+        return "; warning: ".join([f"{self.name} = {shown} ({about})", *self.warnings])
 
 
 class LearnedSampler(eqx.Module):
@@ -166,21 +169,21 @@ class LearnedSampler(eqx.Module):
 
     def log_z(
         self, n: int = 10_000, *, z: Any = None, seed: int = 0, num_trajectories: int = 8
-    ) -> Estimate:
+    ) -> WeightedEstimate:
         """log Z of f, or of f(., z).
 
         Args:
             n, z, seed, num_trajectories: as for `sample`; z is one condition.
 
         Returns:
-            The estimate, with its error. Where it cannot be trusted, its `doubts` say why, and so
-            does a warning, `errors.UntrustedEstimate`.
+            The estimate, with its error. Where it cannot be trusted, its `warnings` say why; they
+            are Python warnings, too, `errors.UntrustedEstimate`.
         """
         draws = self.sample(n, z=z, seed=seed, num_trajectories=num_trajectories)
         highest = draws.log_w.max()
         w = np.exp(draws.log_w - highest)
         error = w.std(ddof=1) / w.mean() / np.sqrt(n) if n > 1 else np.nan
-        return _estimate("log Z", highest + np.log(w.mean()), error, draws)
+        return _estimate("log Z", highest + np.log(w.mean()), error, draws, "lower")
 
     def expect(
         self,
@@ -190,7 +193,7 @@ class LearnedSampler(eqx.Module):
         z: Any = None,
         seed: int = 0,
         num_trajectories: int = 8,
-    ) -> Estimate:
+    ) -> WeightedEstimate:
         """The mean of g(x) under p_f.
 
         Args:
@@ -205,7 +208,7 @@ class LearnedSampler(eqx.Module):
         w = draws.weights.reshape(-1, *[1] * (values.ndim - 1))
         mean = np.sum(w * values, axis=0)
         error = np.sqrt(np.sum(w**2 * (values - mean) ** 2, axis=0))
-        return _estimate("mean", mean[()], error[()], draws)
+        return _estimate("mean", mean[()], error[()], draws, "none")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a safetensors file. The energy is not in it: `load_sampler` is given it again."""
@@ -262,32 +265,35 @@ def _draw(
     return jax.vmap(draw)(first + jnp.arange(CHUNK), z)
 
 
-def _estimate(name: str, value: Any, error: Any, draws: WeightedDraws) -> Estimate:
-    """The estimate, and a warning if there are doubts."""
+def _estimate(
+    name: str, value: Any, error: Any, draws: WeightedDraws, bound: Bound
+) -> WeightedEstimate:
+    """The estimate; what is wrong with it is told."""
+    size, n = draws.effective_sample_size, len(draws.x)
     gap, k = float(np.mean(draws.gap)), pareto_k(draws.log_w)
-    found = Estimate(name, value, error, draws.effective_sample_size, len(draws.x), gap, k)
-    found = found._replace(doubts=_doubts(found))
-    if found.doubts:
-        warnings.warn(f"{name}: {'; '.join(found.doubts)}", UntrustedEstimate, stacklevel=3)
+    found = WeightedEstimate(name, value, error, size, n, gap, k, bound)
+    found = found._replace(warnings=_warnings(found))
+    if found.warnings:
+        warnings.warn(f"{name}: {'; '.join(found.warnings)}", UntrustedEstimate, stacklevel=3)
     return found
 
 
-def _doubts(found: Estimate) -> tuple[str, ...]:
+def _warnings(found: WeightedEstimate) -> tuple[str, ...]:
     """Why not to trust an estimate."""
-    size, doubts = found.effective_sample_size, list[str]()
+    size, said = found.effective_sample_size, list[str]()
     if size < MIN_EFFECTIVE_DRAWS:
-        doubts.append(
+        said.append(
             f"only {size:.0f} of {found.num_draws} draws count (effective sample size); take more "
             "draws, or learn longer"
         )
     if found.pareto_k > MAX_PARETO_K:
-        doubts.append(
+        said.append(
             f"a few draws may outweigh all others (Pareto k {found.pareto_k:.2f}, above "
             f"{MAX_PARETO_K}), so the error is too small; learn longer, or with a larger q0"
         )
     if not found.gap <= MAX_GAP:
-        doubts.append(
+        said.append(
             f"log q(x) is known to {found.gap:.2f} nats only, and log Z may be too low by as "
             "much; raise num_trajectories"
         )
-    return tuple(doubts)
+    return tuple(said)
