@@ -7,6 +7,16 @@ import pytest
 
 from aloex import differences, exact, kernels
 from stats import compiled
+from studies.samplers.families import (
+    FAMILIES,
+    couplings_family,
+    fields_family,
+    ising_family,
+    mixture_family,
+    rbm_family,
+    temperature_family,
+    unseen_conditions,
+)
 from studies.samplers.problems import PROBLEMS, problem
 from studies.samplers.problems.bernoulli import bernoulli
 from studies.samplers.problems.clusters import clusters
@@ -88,3 +98,35 @@ def test_the_registry_has_what_it_says(name):
     modes = [e.value for n, e in found.expectations.items() if n.split()[0] == "cluster"]
     assert np.isfinite(found.log_z) and (not modes or abs(sum(modes) - 1) < 1e-9)
     assert found.f(jnp.zeros(found.dim, jnp.int32)).dtype == jnp.float32
+
+
+TINY_FAMILIES = {
+    "ising": lambda: ising_family(2),
+    "glass-temperature": lambda: temperature_family(2),
+    "ising-fields": lambda: fields_family(2),
+    "glass-couplings": lambda: couplings_family(2),
+    "rbm": lambda: rbm_family(4, 2, 3),
+    "mixture": lambda: mixture_family(4, 3, 2),
+}
+
+
+@pytest.mark.parametrize("name", TINY_FAMILIES)
+def test_families_by_enumeration(name):
+    """f(x, z) and its differences are those of the problem at z, whose answers are exact."""
+    with exact.float64():
+        family = TINY_FAMILIES[name]()
+        conditions = jnp.asarray(unseen_conditions(family, 3))
+        states = family.space.enumerate()
+
+        @compiled
+        def tables(z):
+            both = lambda x: (family.f(x, z), family.f.differences(x, z))
+            return jax.vmap(both)(states)
+
+        for z in conditions:
+            values, changes = tables(z)
+            there = family.problem_at(np.asarray(z))
+            assert there.log_z == pytest.approx(float(jax.nn.logsumexp(values)), abs=1e-11)
+            np.testing.assert_allclose(values, jax.vmap(there.f)(states), atol=1e-11)
+            np.testing.assert_allclose(changes, jax.vmap(there.f.differences)(states), atol=1e-11)
+    assert conditions.shape == (3, family.cond_dim) and FAMILIES.keys() == TINY_FAMILIES.keys()

@@ -19,8 +19,18 @@ def rbm(dim: int = 64, num_hidden: int = 10, *, scale: float = 0.5, seed: int = 
     rng = np.random.default_rng(seed)
     weights = scale * rng.choice([-1.0, 1.0], (num_hidden, dim))
     visible, hidden = balanced_biases(weights, 0.2 * rng.normal(size=dim))
-    answers = exact.rbm(weights, visible, hidden)
-    f = RBM(weights, visible, hidden)
+    return rbm_problem(f"rbm-{dim}x{num_hidden}", weights, visible, hidden)
+
+
+def rbm_problem(
+    name: str,
+    weights: Float[np.ndarray, "hidden dim"],
+    visible_bias: Float[np.ndarray, " dim"],
+    hidden_bias: Float[np.ndarray, " hidden"],
+) -> Problem:
+    """The problem of a machine with few hidden units, which are its modes."""
+    answers = exact.rbm(weights, visible_bias, hidden_bias)
+    f = RBM(weights, visible_bias, hidden_bias)
 
     def unit(j: int) -> Expectation:
         mean = float(answers.hidden_marginals[j])
@@ -28,12 +38,12 @@ def rbm(dim: int = 64, num_hidden: int = 10, *, scale: float = 0.5, seed: int = 
         return Expectation(lambda x: jax.nn.sigmoid(f.hidden(x)[j]), mean)
 
     return Problem(
-        name=f"rbm-{dim}x{num_hidden}",
-        space=Bits(dim),
+        name=name,
+        space=Bits(weights.shape[1]),
         f=f,
         log_z=answers.log_z,
         marginals=of_bits(answers.marginals),
-        expectations={f"unit {j}": unit(j) for j in range(num_hidden)},
+        expectations={f"unit {j}": unit(j) for j in range(len(hidden_bias))},
     )
 
 
