@@ -131,7 +131,7 @@ def couplings_family(side: int = 8, *, scale: float = 0.8) -> Family:
 
 
 def rbm_family(
-    dim: int = 64, num_hidden: int = 10, cond_dim: int = 4, *, scale: float = 0.5, seed: int = 0
+    dim: int = 64, num_hidden: int = 10, cond_dim: int = 4, *, scale: float = 1.0, seed: int = 0
 ) -> Family:
     """z moves the biases of all bits and hidden units."""
     rng = np.random.default_rng(seed)

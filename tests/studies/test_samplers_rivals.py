@@ -175,9 +175,7 @@ def test_replay_takes_half_of_the_best_tenth():
 @pytest.mark.parametrize("order", ["free", "fixed"])
 def test_a_short_training_of_a_flow(order):
     found = glass(2, 3, coupling=0.8)
-    rival = GFlowNet(
-        order=order, hidden=(32,), batch_size=64, buffer_size=512, learning_rate=3e-3
-    )
+    rival = GFlowNet(order=order, hidden=(32,), batch_size=64, buffer_size=512, learning_rate=3e-3)
     fitted = rival.fit(jax.random.key(0), found, Budget(800))
     assert fitted.log_z == pytest.approx(found.log_z, abs=0.1)  # seen: 0.026 free, 0.001 fixed
     draws = fitted.sample(jax.random.key(1), 4000)

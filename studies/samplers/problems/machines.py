@@ -10,7 +10,7 @@ from aloex.spaces import Bits
 from studies.samplers.problems.problem import Expectation, Problem, of_bits
 
 
-def rbm(dim: int = 64, num_hidden: int = 10, *, scale: float = 0.5, seed: int = 0) -> Problem:
+def rbm(dim: int = 64, num_hidden: int = 10, *, scale: float = 1.5, seed: int = 0) -> Problem:
     """Each hidden unit that is on adds a random pattern to all bits.
 
     The biases balance the two states of each unit, up to a small difference: if all bits were
