@@ -174,15 +174,15 @@ def test_replay_takes_half_of_the_best_tenth():
 
 @pytest.mark.parametrize("order", ["free", "fixed"])
 def test_a_short_training_of_a_flow(order):
-    found = glass(2, 3, coupling=0.8)
-    rival = GFlowNet(order=order, hidden=(32,), batch_size=64, buffer_size=512, learning_rate=3e-3)
-    fitted = rival.fit(jax.random.key(0), found, Budget(800))
-    assert fitted.log_z == pytest.approx(found.log_z, abs=0.1)  # seen: 0.026 free, 0.001 fixed
+    found = glass(2, 2, coupling=0.8)
+    rival = GFlowNet(order=order, hidden=(16,), batch_size=64, buffer_size=256, learning_rate=1e-2)
+    fitted = rival.fit(jax.random.key(0), found, Budget(300))
+    assert fitted.log_z == pytest.approx(found.log_z, abs=0.1)  # seen: 0.014 free, 0.0001 fixed
     draws = fitted.sample(jax.random.key(1), 4000)
-    assert draws.x.shape == (4000, 6)
+    assert draws.x.shape == (4000, 4)
     ratio = jnp.exp(draws.log_weights - found.log_z)
     assert_mean_matches(ratio, 1.0)
-    assert float(jnp.std(ratio)) < 0.5  # seen: 0.27 free, 0.01 fixed
+    assert float(jnp.std(ratio)) < 0.5  # seen: 0.21 free, 0.01 fixed
 
 
 def test_an_autoregressive_model_learns_weighted_draws():

@@ -86,6 +86,9 @@ def train(
 
         return eqx.combine(jax.lax.scan(one, arrays, numbers)[0], rest)
 
+    # What is weakly typed comes out of the first call otherwise, and the second compiles again.
+    strong = lambda a: jax.lax.convert_element_type(a, a.dtype) if eqx.is_inexact_array(a) else a
+    state = jax.tree.map(strong, state)
     for first in range(0, budget.num_steps, chunk):
         state = steps(state, jnp.arange(first, min(first + chunk, budget.num_steps)))
         jax.block_until_ready(eqx.filter(state, eqx.is_array))
