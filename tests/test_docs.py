@@ -76,6 +76,11 @@ def test_tour_of_the_library_runs(quick):
     run_blocks(page, python_blocks(page), quick)
 
 
+def test_sampling_by_chains_runs(quick):
+    page = ROOT / "docs" / "mcmc.md"
+    run_blocks(page, python_blocks(page), quick)
+
+
 def test_skeletons_for_contributors_run(quick):
     page = ROOT / "docs" / "add_a_part.md"
     run_blocks(page, python_blocks(page), quick)
@@ -83,7 +88,7 @@ def test_skeletons_for_contributors_run(quick):
 
 def test_no_page_has_an_example_that_no_test_runs():
     """Those of some pages need a compiler, networks or pandas: they run beside tests of these."""
-    here = {"README", "library", "add_a_part"}
+    here = {"README", "library", "add_a_part", "mcmc"}
     elsewhere = {"fill", "fill_confidence", "fuzz_own_target", "synth_models"}
     assert {page.stem for page in PAGES if python_blocks(page)} == here | elsewhere
 
