@@ -17,6 +17,7 @@ from aloex.runs import checkpoints
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUN_HERE = ["library", "mcmc", "log_z", "learned_sampler", "add_a_part"]
 PAPER_TO_CODE = ROOT / "docs" / "paper_to_code.md"
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -71,29 +72,15 @@ def test_readme_example_runs_and_is_short(quick):
     run_blocks(page, [first], quick)
 
 
-def test_tour_of_the_library_runs(quick):
-    page = ROOT / "docs" / "library.md"
-    run_blocks(page, python_blocks(page), quick)
-
-
-def test_the_page_on_learned_samplers_runs(quick):
-    page = ROOT / "docs" / "learned_sampler.md"
-    run_blocks(page, python_blocks(page), quick)
-
-
-def test_skeletons_for_contributors_run(quick):
-    page = ROOT / "docs" / "add_a_part.md"
-    run_blocks(page, python_blocks(page), quick)
-
-
-def test_estimating_log_z_runs(quick):
-    page = ROOT / "docs" / "log_z.md"
+@pytest.mark.parametrize("name", RUN_HERE)
+def test_examples_of_a_page_run(name, quick):
+    page = ROOT / "docs" / f"{name}.md"
     run_blocks(page, python_blocks(page), quick)
 
 
 def test_no_page_has_an_example_that_no_test_runs():
     """Those of some pages need a compiler, networks or pandas: they run beside tests of these."""
-    here = {"README", "library", "add_a_part", "log_z"}
+    here = {"README", *RUN_HERE}
     elsewhere = {"fill", "fill_confidence", "fuzz_own_target", "synth_models"}
     assert {page.stem for page in PAGES if python_blocks(page)} == here | elsewhere
 

@@ -6,12 +6,13 @@ from pathlib import Path
 CORE = [
     [("baselines", "PCD, CD, ADE, likelihood, VAE")],
     [("learning", "Algorithm 1: f and q learn from each other; negatives, fit, Model")],
+    [("mcmc", "chains of an energy: algorithms, warm-up, draws, their summary")],
     [("runs", "folders, checkpoints, devices"), ("metrics", "MMD, NLL, their errors")],
     [("log_z", "log Z: importance, annealed, SMC, RAISE; what each bounds")],
+    [("proposals", "s_x: searches that end in x, and their weights")],
     [
-        ("proposals", "s_x: the way back"),
         ("samplers", "q: q0, editor, stop"),
-        ("kernels", "k_f: Gibbs"),
+        ("kernels", "k_f: MCMC steps"),
         ("energies", "f"),
     ],
     [
@@ -20,9 +21,10 @@ CORE = [
         ("differences", "f around x"),
     ],
     [
-        ("cursor", "where a chain stands"),
-        ("trajectory", "a search, padded"),
-        ("importance_weights", "resampling"),
+        ("cursor", "f at x"),
+        ("trajectory", "a search"),
+        ("diagnostics", "R-hat, ESS"),
+        ("importance_weights", ""),
     ],
     [("spaces", "what x is: bits, categories, mixed columns, sequences")],
 ]

@@ -20,7 +20,11 @@ def test_what_is_missing_is_told_with_its_command(monkeypatch):
 
 @pytest.mark.parametrize(
     "name, label, module",
-    [("learn", "JAX and its companions", "jax"), ("networks", "numba", "numba")],
+    [
+        ("learn", "JAX and its companions", "jax"),
+        ("networks", "numba", "numba"),
+        ("arviz", "ArviZ", "arviz"),
+    ],
 )
 def test_each_extra_has_a_message(name, label, module, monkeypatch):
     said = f"this needs {label}, but {module} is not installed; "

@@ -23,6 +23,7 @@ EXTRAS = {
         ("jax", "jaxlib", "equinox", "optax", "scipy", "matplotlib"),
     ),
     "networks": Extra("numba", ("numba",)),
+    "arviz": Extra("ArviZ", ("arviz",)),
     "bench": Extra("PyTorch", ("torch",)),
 }
 

@@ -15,8 +15,8 @@ SECONDS_BETWEEN_LINES = 10.0  # where there is no terminal to draw a bar on
 class Progress:
     """A bar with the loss and the time left; where stderr is no terminal, a line now and then."""
 
-    def __init__(self, first: int, num_steps: int, enabled: bool = True):
-        self.first, self.num_steps, self.enabled = first, num_steps, enabled
+    def __init__(self, first: int, num_steps: int, enabled: bool = True, doing: str = "training"):
+        self.first, self.num_steps, self.enabled, self.doing = first, num_steps, enabled, doing
         console = Console(stderr=True)
         columns = (
             TextColumn("{task.description}"),
@@ -45,7 +45,7 @@ class Progress:
         name, value = next((name, value) for name, value in row.items() if name != "step")
         loss = f"{name} {np.mean(value):.4g}{note}"  # of many problems, their mean
         if self.bar is not None:
-            self.bar.update(self.task, description="training", completed=row["step"], loss=loss)
+            self.bar.update(self.task, description=self.doing, completed=row["step"], loss=loss)
         elif self.enabled:
             self._plain_line(row["step"], loss)
 

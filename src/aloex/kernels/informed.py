@@ -78,7 +78,17 @@ def draw_sites(
 def log_ratio(log_q: LogLaw, current: InformedState, proposed: InformedState) -> Float[Array, ""]:
     """f(x') - f(x) + log q(x | x') - log q(x' | x)."""
     there, back = log_q(current, proposed.x), log_q(proposed, current.x)
-    return proposed.value - current.value + back - there
+    return not_hiding_nan(proposed.value - current.value + back - there, proposed)
+
+
+def not_hiding_nan(log_ratio: Float[Array, ""], proposed: InformedState) -> Float[Array, ""]:
+    """The ratio, or infinity where differences are NaN: go there, so that it is found.
+
+    What is NaN draws all proposals, so that none would lead back and the test refuse to go. Where f
+    is -inf its neighbours may be so, too, and the differences NaN for no fault of f.
+    """
+    is_nan = jnp.isnan(proposed.differences).any() & ~jnp.isneginf(proposed.value)
+    return jnp.where(is_nan, jnp.inf, log_ratio)
 
 
 def info(

@@ -169,7 +169,8 @@ def _log_ratio(path: Path, current: InformedState, proposed: InformedState) -> F
     """f(x') - f(x) + log q(reversed path | x') - log q(path | x)."""
     there = _log_q(path, current, proposed.x)
     back = _log_q(path, proposed, current.x, backwards=True)
-    return proposed.value - current.value + back - there
+    log_ratio = proposed.value - current.value + back - there
+    return informed.not_hiding_nan(log_ratio, proposed)
 
 
 def _log_q(

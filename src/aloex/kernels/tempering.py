@@ -113,6 +113,11 @@ class ParallelTempering(eqx.Module):
         none = jnp.zeros((), jnp.int32)
         return TemperingState(replicas, z, none, jnp.arange(n), phase, none)
 
+    def restart(self, key: Key[Array, ""], state: TemperingState, f: Energy) -> TemperingState:
+        """The same replicas at this kernel's temperatures, when these have changed, or f has."""
+        bs = self.inverse_temperatures
+        return state._replace(replicas=self._start(key, state.replicas.x, bs, f, state.z))
+
     def num_start_evaluations(
         self, f: Energy, x: Int[Array, " dim"], z: Array | None = None
     ) -> int:
