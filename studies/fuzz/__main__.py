@@ -172,6 +172,34 @@ def seconds_(
         print(f"left: {left} jobs; repeat the command")
 
 
+@app.command("anatomy")
+def anatomy_(
+    targets: Annotated[
+        str, typer.Option(help="Built targets by name or folder, with commas between them.")
+    ] = "libpng,openjpeg,mpeg2dec",
+    seconds: Annotated[float, typer.Option(min=1, help="By the clock, for each.")] = 60.0,
+    trial: Annotated[int, typer.Option(min=0, help="Seed of the fuzzers.")] = 0,
+    cores: Annotated[str, typer.Option(help="One target at a time on each: 0-3,6.")] = "0",
+    out: Annotated[Path, typer.Option(help="Where the rows go.")] = (
+        Path("results/fuzz/anatomy.json")
+    ),
+) -> None:
+    """Which edges libFuzzer reaches and Aloex does not, and the reverse, by function: one trial."""
+    from studies.fuzz import anatomy
+    from studies.fuzz.jobs import cores_in
+    from studies.results import save
+
+    def keep(rows: list[dict[str, Any]]) -> None:
+        save(out, rows, anatomy.KEYS, quiet=True)
+        for row in rows:
+            edges = f"{row['both']} by both, {row['ours']} by Aloex, {row['theirs']} by libFuzzer"
+            print(f"{row['target']}: {edges}", file=sys.stderr, flush=True)
+
+    names = targets.split(",")
+    anatomy.make(names, seconds=seconds, trial=trial, cores=cores_in(cores), save=keep)
+    print(f"rows: {out}")
+
+
 @app.command("speed")
 def speed_(
     targets: Annotated[
@@ -344,6 +372,9 @@ def seconds_page_(
     speed: Annotated[Path, typer.Option(help="What `speed` wrote.")] = (
         Path("results/fuzz/speed.json")
     ),
+    anatomy: Annotated[Path, typer.Option(help="What `anatomy` wrote.")] = (
+        Path("results/fuzz/anatomy.json")
+    ),
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/fuzz_seconds.md"),
 ) -> None:
     """Write the page on coverage by the clock and its figure from the rows."""
@@ -351,7 +382,7 @@ def seconds_page_(
     from studies.results import read
 
     rows = read(results)
-    _write(out, seconds_page.render(rows, read(left_out), read(speed)))
+    _write(out, seconds_page.render(rows, read(left_out), read(speed), read(anatomy)))
     _draw(seconds_page.figure(rows), "seconds", out, results)
 
 

@@ -204,6 +204,8 @@ def test_a_packages_source_stays_where_it_was_compiled(clang, package, tmp_path)
         ('"cp"', '"no-such-program"', "cannot run no-such-program"),
         ("limit.in", "none.in", "cp failed: cp: cannot stat"),
         ("!src/broken.c", "!src/none.c", "no file matches !src/none.c"),
+        ('"src/*.c",', '"lib/load.c",', "mine; there is src/load.c"),
+        ('"src/*.c",', '"lib/none.c",', "mine; it has harness.c, inputs/, limit.h, limit.in, src/"),
         (
             "max_len = 50",
             'libraries = ["no-such"]',
