@@ -301,9 +301,9 @@ def bug_table(
     """Show the rows of `bugs`: who hit which fault, in how many trials, and when."""
     from studies.fuzz import bugs, old_library, planted
     from studies.fuzz.seconds import KEYS
-    from studies.results import read, save
+    from studies.results import join, save
 
-    joined = [row for path in rows for row in read(path)]
+    joined = join(rows, KEYS)
     if out is not None:
         save(out, joined, KEYS)
     there = {row["target"] for row in joined}
@@ -321,9 +321,9 @@ def table_(
 ) -> None:
     """Show the rows of `seconds`: medians, values, and whether one is ahead by more than chance."""
     from studies.fuzz import seconds as by_the_clock
-    from studies.results import read, save
+    from studies.results import join, save
 
-    joined = [row for path in rows for row in read(path)]
+    joined = join(rows, by_the_clock.KEYS)
     if out is not None:
         save(out, joined, by_the_clock.KEYS)
     print(by_the_clock.table(joined, seconds))
@@ -331,15 +331,20 @@ def table_(
 
 @app.command()
 def carry(
-    to: Annotated[Path, typer.Option(help="The folder to fill.")] = Path("build/carried"),
+    to: Annotated[Path, typer.Option(help="The folder to fill and to pack.")] = (
+        Path("build/carried")
+    ),
     targets: Annotated[
         str, typer.Option(help="Built targets by name or folder, with commas between them.")
     ] = "libpng,openjpeg,mpeg2dec",
+    models: Annotated[
+        Path | None, typer.Option(help="A folder of models TARGET.safetensors to take along.")
+    ] = None,
 ) -> None:
-    """Gather what the study needs on a machine without compilers and AFL++ in one folder."""
+    """Pack what the study needs on a machine without compilers and AFL++ into one archive."""
     from studies.fuzz.carry import fill
 
-    print(fill(to, targets.split(",")))
+    print(fill(to, targets.split(","), models))
 
 
 @app.command()
