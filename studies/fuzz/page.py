@@ -47,6 +47,7 @@ COLOURS = {
 }
 SWEPT = 10_000
 OURS = equal.OURS, equal.FEEDBACK
+BEFORE = "no-model", "adaptive"  # the mutator that the engine has replaced
 
 
 def render(rows: Rows, now: Rows | None = None) -> str:
@@ -66,6 +67,7 @@ def render(rows: Rows, now: Rows | None = None) -> str:
     return fill(
         Path(__file__).with_name("page.md.j2"),
         now="\n\n".join(filter(None, (against(now, n, *OURS) for n in _counts(now)))),
+        beside=beside_before(rows, now),
         adaptive="\n\n".join(filter(None, adaptive)),
         no_feedback=against(without_feedback(rows), swept, "aloe", "best"),
         best=against([row for row in rows if row["mode"] == "best"], swept, "aloe", "best"),
@@ -84,6 +86,20 @@ def render(rows: Rows, now: Rows | None = None) -> str:
         learned=" ".join(name for name in LEARNED if name in methods),
         commands="\n".join(sorted({row["command"] for row in [*filter(_can_be_made, rows), *now]})),
     )
+
+
+def beside_before(rows: Rows, now: Rows) -> list[str]:
+    """A line for each target: the engine's mean edges by those of what was there before it."""
+    lines = list[str]()
+    for target in dict.fromkeys(row["target"] for row in now):
+        ratios = list[str]()
+        for n in _counts(now):
+            ours = edges_of(now, target, n).get((*OURS, 0))
+            before = edges_of(rows, target, n).get((*BEFORE, 0))
+            if ours and before:
+                ratios.append(f"{np.mean(ours) / np.mean(before):.2f} after {n:,}")
+        lines += [f"{target}: {', '.join(ratios)}."] if ratios else []
+    return lines
 
 
 def _counts(rows: Rows) -> list[int]:

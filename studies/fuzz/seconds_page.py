@@ -66,6 +66,7 @@ def render(rows: list[Row], left_out: list[Row], speed: list[Row], apart: list[R
         most=max(map(len, variants.values())),
         apart=apart_table(apart),
         behind=[*apart_in_words(apart)],
+        apart_seconds=f"{apart[0]['seconds']:g}",
         commands="\n".join(sorted({row["command"] for row in [*rows, *left_out, *speed, *apart]})),
     )
 
@@ -215,8 +216,8 @@ def apart_in_words(rows: list[Row]) -> Iterable[str]:
         behind = [f for f in row["functions"] if f["theirs"] > f["ours"]]
         behind.sort(key=lambda f: (f["ours"] - f["theirs"], f["name"]))
         told = [f"`{f['name']}` {f['theirs']} against {f['ours']}" for f in behind[:MOST]]
-        more = f", and in {len(behind) - MOST} more" if len(behind) > MOST else ""
-        yield f"{TARGETS[row['target']]}: {', '.join(told) or 'nowhere'}{more}."
+        more = f", and {len(behind) - MOST} more" if len(behind) > MOST else ""
+        yield f"{TARGETS[row['target']]}: {', '.join(told) or 'none'}{more}."
 
 
 def ordered(rows: list[Row]) -> list[Row]:

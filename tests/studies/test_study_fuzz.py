@@ -1,8 +1,8 @@
 """The fuzzing study: trials that can be repeated, rows that add up, tests of rank by hand."""
 
+import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import jax
 import numpy as np
@@ -14,7 +14,7 @@ from aloex.apps.fuzz.model.byte_predictor import BytePredictor
 from aloex.apps.fuzz.target import TargetRecipe, build_target
 from aloex.apps.fuzz.target.build import AFL
 from aloex.base.errors import InputError
-from fuzz_targets import HERE
+from fuzz_targets import HERE, ROOT
 from studies import results
 from studies.fuzz import compare, page, study
 from studies.fuzz.mutators import Uniform
@@ -125,10 +125,31 @@ def test_models_are_told_once_and_feedback_is_set_apart():
     assert kept == ["uniform", "aloe", "cd"]
 
 
+def committed():
+    """The rows of before the engine, and those of it."""
+    return [results.read(ROOT / f"results/fuzz/{name}.json") for name in ("summary", "equal")]
+
+
 def test_the_page_in_the_docs_shows_the_committed_rows():
-    root = Path(__file__).parents[2]
-    rows = root / "results/fuzz/summary.json"
-    assert (root / "docs/fuzz_study.md").read_text() == page.render(results.read(rows))
+    rows, now = committed()
+    assert (ROOT / "docs/fuzz_study.md").read_text() == page.render(rows, now)
+
+
+def test_the_engine_covers_no_less_than_what_was_there_before():
+    """But for two in a hundred edges, after as many inputs."""
+    ratios = re.findall(r"(\d\.\d\d) after", " ".join(page.beside_before(*committed())))
+    assert len(ratios) >= 3 and min(map(float, ratios)) >= 0.98
+
+
+def test_ours_beside_what_was_there_before_by_hand():
+    row = lambda inputs, edges, method="aloex", mode="feedback": {
+        **{"target": "t", "method": method, "mode": mode, "edits": 0, "inputs": inputs},
+        **{"edges": edges, "with_seeds": True},
+    }
+    before = [row(10, edges, "no-model", "adaptive") for edges in (3, 5)]
+    now = [row(10, 6), row(99, 8), row(10, 9, "libfuzzer")]
+    assert page.beside_before(before, now) == ["t: 1.50 after 10."]
+    assert page.beside_before(before, [row(99, 8)]) == []
 
 
 def test_a_method_beside_all_others():

@@ -1,5 +1,6 @@
 """Building targets: recipes, the archive's sources, and one line for each mistake."""
 
+import errno
 import io
 import json
 import shutil
@@ -103,6 +104,16 @@ def test_a_build_that_fails_leaves_the_old_target_alone(
             build_target(TargetRecipe.load(folder), out, sanitizers=False)
     assert files_of(out) == before
     assert Target.load(out).read_seeds() == [b"seed"]
+
+
+def test_a_full_disk_is_told_with_the_folder(clang, folder, tmp_path, monkeypatch):
+    def fill(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(building, "gather_seeds", fill)
+    with pytest.raises(OSError) as error:
+        build_target(TargetRecipe.load(folder), tmp_path / "out", sanitizers=False)
+    assert error.value.filename == str(tmp_path / "out")
 
 
 def interrupt(*_):

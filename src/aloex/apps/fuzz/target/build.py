@@ -83,6 +83,9 @@ def build_target(
         try:
             build_anew(recipe, out, clang, fingerprint, wanted, tell)
             put_in_place(new, out)
+        except OSError as error:
+            error.filename = error.filename or str(out)  # that of a full disk names no file
+            raise
         finally:
             clear(new)
         if old is not None and old.fingerprint:  # of a package
