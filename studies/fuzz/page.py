@@ -17,11 +17,13 @@ from studies.fuzz.compare import (
     edges_of,
     number_of_edits,
     table,
+    versus,
     with_feedback,
     without_feedback,
 )
 from studies.fuzz.study import LEARNED
 from studies.results import markdown
+from studies.statistics import holm
 from studies.template import fill
 
 Rows = list[dict[str, Any]]
@@ -88,18 +90,21 @@ def render(rows: Rows, now: Rows | None = None) -> str:
     )
 
 
-def beside_before(rows: Rows, now: Rows) -> list[str]:
-    """A line for each target: the engine's mean edges by those of what was there before it."""
-    lines = list[str]()
-    for target in dict.fromkeys(row["target"] for row in now):
-        ratios = list[str]()
+def beside_before(rows: Rows, now: Rows) -> str:
+    """The engine's mean edges by those of what was there before, and p, adjusted for the table."""
+    ratios, p_values = dict[tuple[str, int], float](), list[float]()
+    for target in sorted({row["target"] for row in now}):
         for n in _counts(now):
             ours = edges_of(now, target, n).get((*OURS, 0))
             before = edges_of(rows, target, n).get((*BEFORE, 0))
             if ours and before:
-                ratios.append(f"{np.mean(ours) / np.mean(before):.2f} after {n:,}")
-        lines += [f"{target}: {', '.join(ratios)}."] if ratios else []
-    return lines
+                ratios[target, n] = float(np.mean(ours) / np.mean(before))
+                p_values.append(versus(ours, before).p_value)
+    adjusted = dict(zip(ratios, holm(p_values), strict=True))
+    cell = lambda key: f"{ratios[key]:.2f} (p {adjusted[key]:.2g})" if key in ratios else "–"
+    names, counts = sorted({name for name, _ in ratios}), sorted({n for _, n in ratios})
+    lines = [[f"{n:,} inputs", *(cell((name, n)) for name in names)] for n in counts]
+    return markdown(["", *names], lines) if lines else ""
 
 
 def _counts(rows: Rows) -> list[int]:
