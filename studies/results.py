@@ -45,6 +45,12 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise InputError(f"{path} holds no rows of results: {error!r}") from None
 
 
+def join(paths: Iterable[Path], keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The rows of several files; of those with the same `keys` the last, as if they were saved."""
+    rows = [row for path in paths for row in read(path)]
+    return list({tuple(row.get(k) for k in keys): row for row in rows}.values())
+
+
 def _into(path: Path, command: str) -> str:
     words = shlex.split(command)
     if "--out" in words[:-1]:

@@ -79,6 +79,8 @@ RUN_BY = {  # the test that runs a command
     "python -m studies.fuzz run": f"{STUDIES}::test_fuzz_run_and_page",
     "python -m studies.fuzz page": f"{STUDIES}::test_fuzz_run_and_page",
     "python -m studies.fuzz carry": f"{SECONDS}::test_what_is_carried_runs_elsewhere",
+    "python -m studies.fuzz anatomy": "tests/studies/test_fuzz_anatomy.py::test_rows_add_up",
+    "python -m studies.fuzz equal": f"{STUDIES}::test_fuzz_run_and_page",
     "python -m studies.fuzz seconds": f"{SECONDS}::test_what_is_carried_runs_elsewhere",
     "python -m studies.fuzz speed": "tests/studies/test_fuzz_speed.py::test_rows_of_a_target",
     "python -m studies.fuzz table": f"{SECONDS}::test_what_is_carried_runs_elsewhere",

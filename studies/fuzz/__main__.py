@@ -172,6 +172,34 @@ def seconds_(
         print(f"left: {left} jobs; repeat the command")
 
 
+@app.command("anatomy")
+def anatomy_(
+    targets: Annotated[
+        str, typer.Option(help="Built targets by name or folder, with commas between them.")
+    ] = "libpng,openjpeg,mpeg2dec",
+    seconds: Annotated[float, typer.Option(min=1, help="By the clock, for each.")] = 60.0,
+    trial: Annotated[int, typer.Option(min=0, help="Seed of the fuzzers.")] = 0,
+    cores: Annotated[str, typer.Option(help="One target at a time on each: 0-3,6.")] = "0",
+    out: Annotated[Path, typer.Option(help="Where the rows go.")] = (
+        Path("results/fuzz/anatomy.json")
+    ),
+) -> None:
+    """Which edges libFuzzer reaches and Aloex does not, and the reverse, by function: one trial."""
+    from studies.fuzz import anatomy
+    from studies.fuzz.jobs import cores_in
+    from studies.results import save
+
+    def keep(rows: list[dict[str, Any]]) -> None:
+        save(out, rows, anatomy.KEYS, quiet=True)
+        for row in rows:
+            edges = f"{row['both']} by both, {row['ours']} by Aloex, {row['theirs']} by libFuzzer"
+            print(f"{row['target']}: {edges}", file=sys.stderr, flush=True)
+
+    names = targets.split(",")
+    anatomy.make(names, seconds=seconds, trial=trial, cores=cores_in(cores), save=keep)
+    print(f"rows: {out}")
+
+
 @app.command("speed")
 def speed_(
     targets: Annotated[
@@ -273,9 +301,9 @@ def bug_table(
     """Show the rows of `bugs`: who hit which fault, in how many trials, and when."""
     from studies.fuzz import bugs, old_library, planted
     from studies.fuzz.seconds import KEYS
-    from studies.results import read, save
+    from studies.results import join, save
 
-    joined = [row for path in rows for row in read(path)]
+    joined = join(rows, KEYS)
     if out is not None:
         save(out, joined, KEYS)
     there = {row["target"] for row in joined}
@@ -293,9 +321,9 @@ def table_(
 ) -> None:
     """Show the rows of `seconds`: medians, values, and whether one is ahead by more than chance."""
     from studies.fuzz import seconds as by_the_clock
-    from studies.results import read, save
+    from studies.results import join, save
 
-    joined = [row for path in rows for row in read(path)]
+    joined = join(rows, by_the_clock.KEYS)
     if out is not None:
         save(out, joined, by_the_clock.KEYS)
     print(by_the_clock.table(joined, seconds))
@@ -303,15 +331,20 @@ def table_(
 
 @app.command()
 def carry(
-    to: Annotated[Path, typer.Option(help="The folder to fill.")] = Path("build/carried"),
+    to: Annotated[Path, typer.Option(help="The folder to fill and to pack.")] = (
+        Path("build/carried")
+    ),
     targets: Annotated[
         str, typer.Option(help="Built targets by name or folder, with commas between them.")
     ] = "libpng,openjpeg,mpeg2dec",
+    models: Annotated[
+        Path | None, typer.Option(help="A folder of models TARGET.safetensors to take along.")
+    ] = None,
 ) -> None:
-    """Gather what the study needs on a machine without compilers and AFL++ in one folder."""
+    """Pack what the study needs on a machine without compilers and AFL++ into one archive."""
     from studies.fuzz.carry import fill
 
-    print(fill(to, targets.split(",")))
+    print(fill(to, targets.split(","), models))
 
 
 @app.command()
@@ -344,6 +377,9 @@ def seconds_page_(
     speed: Annotated[Path, typer.Option(help="What `speed` wrote.")] = (
         Path("results/fuzz/speed.json")
     ),
+    anatomy: Annotated[Path, typer.Option(help="What `anatomy` wrote.")] = (
+        Path("results/fuzz/anatomy.json")
+    ),
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/fuzz_seconds.md"),
 ) -> None:
     """Write the page on coverage by the clock and its figure from the rows."""
@@ -351,7 +387,7 @@ def seconds_page_(
     from studies.results import read
 
     rows = read(results)
-    _write(out, seconds_page.render(rows, read(left_out), read(speed)))
+    _write(out, seconds_page.render(rows, read(left_out), read(speed), read(anatomy)))
     _draw(seconds_page.figure(rows), "seconds", out, results)
 
 

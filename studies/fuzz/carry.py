@@ -1,6 +1,7 @@
-"""One folder with all that the study needs on a machine that has Python and nothing to build with.
+"""All that the study needs on a machine that has Python and nothing to build with, in one archive.
 
-targets/NAME/    built targets, without debugging information
+targets/NAME/    built targets, without debugging information and sources
+models/          what was learned
 bin/afl-fuzz     a script that starts lib/afl-fuzz with the libraries beside it
 cache/aloex/     our compiled worker
 settings.sh      `source` it: the paths
@@ -20,9 +21,9 @@ from aloex.apps.fuzz.tools import find_tool, run_tool
 from aloex.base.errors import require
 from studies.fuzz import planted
 
-MAX_MIB = 55
+MAX_MIB = 25  # of the archive
 ELF = b"\x7fELF"
-NOT_NEEDED = {"coverage": None, "asan": None}
+NOT_NEEDED = {"coverage": None, "asan": None, "tree": None}
 # The libraries of afl-fuzz come with the loader that belongs to them, so those of the machine do
 # not matter; the targets that it starts are loaded as usual.
 AFL_FUZZ = """#!/bin/sh
@@ -35,22 +36,33 @@ export PATH="$here/bin:$PATH" XDG_CACHE_HOME="$here/cache"
 """
 
 
-def fill(to: Path, targets: Sequence[str]) -> str:
-    """Fill a folder; returns lines on what it holds."""
+def fill(to: Path, targets: Sequence[str], models: Path | None = None) -> str:
+    """Fill a folder and pack it; returns lines on what it holds."""
     loaded = [Target.load(name) for name in targets]
     shutil.rmtree(to, ignore_errors=True)
     for target in loaded:
         _target(target, to / "targets" / target.name)
+    if models:
+        shutil.copytree(models, to / "models", ignore=lambda _, names: [*filter(_is_run, names)])
     _afl(to)
     _cache(to, loaded[0])
     (to / "settings.sh").write_text(SETTINGS)
-    size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file()) / 2**20
-    require(size < MAX_MIB, f"{to} holds {size:.0f} MiB, more than {MAX_MIB}; name fewer targets")
+    archive = shutil.make_archive(str(to), "xztar", to.parent, to.name)
+    size = os.stat(archive).st_size / 2**20
+    require(
+        size < MAX_MIB, f"{archive} has {size:.0f} MiB, more than {MAX_MIB}; name fewer targets"
+    )
     names = ",".join(f"{to}/targets/{target.name}" for target in loaded)
     return (
-        f"carried: {to} ({size:.1f} MiB)\n"
-        f"there: source {to}/settings.sh && python -m studies.fuzz seconds --targets {names}"
+        f"carried: {os.path.relpath(archive)} ({size:.1f} MiB)\n"
+        f"there: python3 -m tarfile -e {to}.tar.xz {to.parent} && source {to}/settings.sh && "
+        f"python3 -m studies.fuzz seconds --targets {names}"
     )
+
+
+def _is_run(name: str) -> bool:
+    """Whether it is not a model, but the folder in which one was learned."""
+    return not name.endswith(".safetensors")
 
 
 def _target(target: Target, to: Path) -> None:

@@ -17,11 +17,13 @@ from studies.fuzz.compare import (
     edges_of,
     number_of_edits,
     table,
+    versus,
     with_feedback,
     without_feedback,
 )
 from studies.fuzz.study import LEARNED
 from studies.results import markdown
+from studies.statistics import holm
 from studies.template import fill
 
 Rows = list[dict[str, Any]]
@@ -47,6 +49,7 @@ COLOURS = {
 }
 SWEPT = 10_000
 OURS = equal.OURS, equal.FEEDBACK
+BEFORE = "no-model", "adaptive"  # the mutator that the engine has replaced
 
 
 def render(rows: Rows, now: Rows | None = None) -> str:
@@ -66,6 +69,7 @@ def render(rows: Rows, now: Rows | None = None) -> str:
     return fill(
         Path(__file__).with_name("page.md.j2"),
         now="\n\n".join(filter(None, (against(now, n, *OURS) for n in _counts(now)))),
+        beside=beside_before(rows, now),
         adaptive="\n\n".join(filter(None, adaptive)),
         no_feedback=against(without_feedback(rows), swept, "aloe", "best"),
         best=against([row for row in rows if row["mode"] == "best"], swept, "aloe", "best"),
@@ -84,6 +88,23 @@ def render(rows: Rows, now: Rows | None = None) -> str:
         learned=" ".join(name for name in LEARNED if name in methods),
         commands="\n".join(sorted({row["command"] for row in [*filter(_can_be_made, rows), *now]})),
     )
+
+
+def beside_before(rows: Rows, now: Rows) -> str:
+    """The engine's mean edges by those of what was there before, and p, adjusted for the table."""
+    ratios, p_values = dict[tuple[str, int], float](), list[float]()
+    for target in sorted({row["target"] for row in now}):
+        for n in _counts(now):
+            ours = edges_of(now, target, n).get((*OURS, 0))
+            before = edges_of(rows, target, n).get((*BEFORE, 0))
+            if ours and before:
+                ratios[target, n] = float(np.mean(ours) / np.mean(before))
+                p_values.append(versus(ours, before).p_value)
+    adjusted = dict(zip(ratios, holm(p_values), strict=True))
+    cell = lambda key: f"{ratios[key]:.2f} (p {adjusted[key]:.2g})" if key in ratios else "–"
+    names, counts = sorted({name for name, _ in ratios}), sorted({n for _, n in ratios})
+    lines = [[f"{n:,} inputs", *(cell((name, n)) for name in names)] for n in counts]
+    return markdown(["", *names], lines) if lines else ""
 
 
 def _counts(rows: Rows) -> list[int]:

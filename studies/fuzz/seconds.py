@@ -36,16 +36,7 @@ def run_job(job: Job) -> list[Row]:
     target = Target.load(job.target)
     moments = [job.seconds / 2**i for i in range(NUM_MOMENTS)]
     with tempfile.TemporaryDirectory(prefix="aloex-") as name:
-        folder = Path(name)
-        begin = lambda again: start(
-            job.fuzzer,
-            target,
-            folder / "work",
-            seconds=job.seconds,
-            seed=1 + job.trial,
-            again=again,
-        )
-        done = run_for(job.seconds, begin, folder, moments)
+        done = run_fuzzer(job, target, Path(name), moments)
         curve = replay(target, done.kept, moments)
     row: Row = {"target": target.name, "fuzzer": job.fuzzer, "seconds": job.seconds}
     last = curve[-1]
@@ -53,6 +44,19 @@ def run_job(job: Job) -> list[Row]:
     row |= {"executions": done.executions, "crashes": done.crashes, "starts": done.starts}
     row |= {"kept": len(done.kept), "curve": curve, "started": shown(done, name, target)}
     return [row | {"versions": versions(target, job.fuzzer)}]
+
+
+def run_fuzzer(job: Job, target: Target, folder: Path, moments: Sequence[float]) -> Run:
+    """Run the fuzzer of a job in an empty folder; `moments` as of `run_for`."""
+    begin = lambda again: start(
+        job.fuzzer,
+        target,
+        folder / "work",
+        seconds=job.seconds,
+        seed=1 + job.trial,
+        again=again,
+    )
+    return run_for(job.seconds, begin, folder, moments)
 
 
 def replay(

@@ -31,16 +31,18 @@ STYLES = {
     "aflpp": {"color": "#404040", "ls": ":", "marker": "^"},
 }
 TICKS = (1, 4, 15, 60, 300)
+MOST = 4  # functions that are named
 EARLY = 7.5  # seconds: a moment of the curves that the text looks at
 
 
-def render(rows: list[Row], left_out: list[Row], speed: list[Row]) -> str:
+def render(rows: list[Row], left_out: list[Row], speed: list[Row], apart: list[Row]) -> str:
     """The page.
 
     Args:
         rows: those of ours and the other fuzzers, after one or more durations.
         left_out: those of variants of ours, which lack a guide each or have a model.
         speed: those of `studies.fuzz.speed`.
+        apart: those of `studies.fuzz.anatomy`.
     """
     found = {seconds: by_fuzzer(rows, seconds) for seconds in durations(rows)}
     tests = tests_of(found)
@@ -62,7 +64,10 @@ def render(rows: list[Row], left_out: list[Row], speed: list[Row]) -> str:
         num_variants=len(worth),
         fewest=min(map(len, variants.values())),
         most=max(map(len, variants.values())),
-        commands="\n".join(sorted({row["command"] for row in [*rows, *left_out, *speed]})),
+        apart=apart_table(apart),
+        behind=[*apart_in_words(apart)],
+        apart_seconds=f"{apart[0]['seconds']:g}",
+        commands="\n".join(sorted({row["command"] for row in [*rows, *left_out, *speed, *apart]})),
     )
 
 
@@ -191,6 +196,33 @@ def worth_in_words(worth: dict[Key, Versus]) -> Iterable[str]:
                 how = "fewer" if test.a12 > 0.5 else "more"
                 words = f"{name_of(variant)} Aloex covers {how} edges (p {test.p_value:.2g})"
                 yield f"{title}: {words}."
+
+
+def apart_table(rows: list[Row]) -> str:
+    """How many edges and functions one of Aloex and libFuzzer covers and the other does not."""
+    lines = list[list[str]]()
+    for row in ordered(rows):
+        only = lambda one, other, row=row: sum(f[one] > 0 == f[other] for f in row["functions"])
+        edges = [f"{row[name]:,}" for name in ("both", "ours", "theirs")]
+        functions = [str(only("ours", "theirs")), str(only("theirs", "ours"))]
+        lines.append([TARGETS[row["target"]], *edges, *functions])
+    head = ["", "edges of both", "only Aloex", "only libFuzzer"]
+    return markdown([*head, "functions only Aloex", "only libFuzzer"], lines)
+
+
+def apart_in_words(rows: list[Row]) -> Iterable[str]:
+    """Where libFuzzer covers most that Aloex does not: a line for each target."""
+    for row in ordered(rows):
+        behind = [f for f in row["functions"] if f["theirs"] > f["ours"]]
+        behind.sort(key=lambda f: (f["ours"] - f["theirs"], f["name"]))
+        told = [f"`{f['name']}` {f['theirs']} against {f['ours']}" for f in behind[:MOST]]
+        more = f", and {len(behind) - MOST} more" if len(behind) > MOST else ""
+        yield f"{TARGETS[row['target']]}: {', '.join(told) or 'none'}{more}."
+
+
+def ordered(rows: list[Row]) -> list[Row]:
+    """By target, as in all tables."""
+    return sorted(rows, key=lambda row: [*TARGETS].index(row["target"]))
 
 
 def figure(rows: list[Row]) -> Figure:

@@ -181,11 +181,15 @@ def test_what_is_carried_runs_elsewhere(clang, tmp_path, capsys):
         pytest.skip("AFL++ is missing: apt-get install afl++")
     recipe = TargetRecipe(name="stairs", folder=HERE, harness=["stairs.c"], max_len=64)
     built = with_seeds(build_target(recipe, tmp_path / "stairs", afl=True, coverage=True))
+    (tmp_path / "models/run").mkdir(parents=True)  # it stays here
+    (tmp_path / "models/stairs.safetensors").write_bytes(b"a model")
     words = ["carry", "--to", str(tmp_path / "here"), "--targets", str(built.library.parent)]
-    app(words, standalone_mode=False)
-    assert "carried: " in capsys.readouterr().out
+    app([*words, "--models", str(tmp_path / "models")], standalone_mode=False)
+    assert "here.tar.xz (" in capsys.readouterr().out
+    shutil.unpack_archive(tmp_path / "here.tar.xz", tmp_path / "unpacked")
     there = tmp_path / "there"
-    (tmp_path / "here").rename(there)
+    (tmp_path / "unpacked/here").rename(there)
+    assert [path.name for path in (there / "models").iterdir()] == ["stairs.safetensors"]
     words = "-m studies.fuzz seconds --targets there/targets/stairs --fuzzers aloex,aflpp"
     script = f"source there/settings.sh && which afl-fuzz && {sys.executable} {words} "
     script += f"--seconds 2 --trials 1 --cores {CORE} --out rows.json"

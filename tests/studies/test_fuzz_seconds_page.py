@@ -55,11 +55,11 @@ def made(edges, target="libpng", fuzzer="aloex", **more):
 
 def test_the_page_and_its_figure_are_written_from_the_committed_rows(tmp_path):
     (tmp_path / "rows").mkdir()
-    for name in ("seconds.json", "leave_one_out.json", "speed.json"):
+    for name in ("seconds.json", "leave_one_out.json", "speed.json", "anatomy.json"):
         (tmp_path / "rows" / name).write_bytes((RESULTS / name).read_bytes())
     of = lambda name: str(tmp_path / "rows" / name)
     words = ["--results", of("seconds.json"), "--left-out", of("leave_one_out.json")]
-    words += ["--speed", of("speed.json")]
+    words += ["--speed", of("speed.json"), "--anatomy", of("anatomy.json")]
     app(["seconds-page", *words, "--out", str(tmp_path / "docs/p.md")], standalone_mode=False)
     assert (tmp_path / "docs/p.md").read_text() == (ROOT / "docs/fuzz_seconds.md").read_text()
     drawn = (tmp_path / "docs/images/fuzz/seconds.png").read_bytes()
@@ -183,6 +183,29 @@ def test_a_table_of_times():
     lines = seconds_page.times_table(speed, seconds.by_fuzzer(some, 60.0)).splitlines()[2:]
     cells = "20% | 1.0% take 50% | 1.76 | 1.50 |"
     assert lines == [f"| {name} | {cells}" for name in TARGETS.values()]
+
+
+def test_what_one_reaches_and_the_other_does_not():
+    function = lambda name, ours, theirs: {"name": name, "edges": 9, "ours": ours, "theirs": theirs}
+    some = [function("a", 0, 2), function("b", 3, 0), function("c", 1, 5), function("d", 4, 4)]
+    some += [function(name, 1, 2) for name in "efg"]
+    rows = [{"target": "mpeg2dec", "both": 1234, "ours": 3, "theirs": 9, "functions": some}]
+    rows += [{"target": "libpng", "both": 5, "ours": 0, "theirs": 0, "functions": []}]
+    assert seconds_page.apart_table(rows).splitlines()[2:] == [
+        "| libpng | 5 | 0 | 0 | 0 | 0 |",
+        "| mpeg2dec | 1,234 | 3 | 9 | 1 | 1 |",
+    ]
+    assert [*seconds_page.apart_in_words(rows)] == [
+        "libpng: none.",
+        "mpeg2dec: `c` 5 against 1, `a` 2 against 0, `e` 2 against 1, `f` 2 against 1, and 1 more.",
+    ]
+
+
+def test_where_the_anatomy_was_done():
+    rows = results.read(RESULTS / "anatomy.json")
+    assert {row["target"] for row in rows} == {*TARGETS} and len(rows) == len(TARGETS)
+    assert {row["machine"] for row in rows} == {"x86_64, 2 cores"}
+    assert len({row["seconds"] for row in rows}) == 1
 
 
 def test_a_table_of_what_is_left_out():

@@ -24,6 +24,16 @@ def test_of_rows_with_the_same_keys_in_one_call_the_last_stays(tmp_path):
     assert [row["value"] for row in results.read(path)] == [2]
 
 
+def test_rows_of_several_files_are_there_once(tmp_path):
+    """A piece of a long run may have the rows of the pieces before."""
+    for name, values in {"one": [1, 2], "two": [3]}.items():
+        rows = [{"seed": seed, "value": value} for seed, value in enumerate(values)]
+        results.save(tmp_path / name, rows, ("seed",), quiet=True)
+    joined = results.join([tmp_path / "one", tmp_path / "two"], ("seed",))
+    assert [(row["seed"], row["value"]) for row in joined] == [(0, 3), (1, 2)]
+    assert all("command" in row for row in joined)
+
+
 def test_rows_remember_their_sources(tmp_path, capsys):
     path = tmp_path / "deep/rows.json"
     results.save(path, [{"seed": 0}], ("seed",))

@@ -1,8 +1,8 @@
 """The fuzzing study: trials that can be repeated, rows that add up, tests of rank by hand."""
 
+import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import jax
 import numpy as np
@@ -14,7 +14,7 @@ from aloex.apps.fuzz.model.byte_predictor import BytePredictor
 from aloex.apps.fuzz.target import TargetRecipe, build_target
 from aloex.apps.fuzz.target.build import AFL
 from aloex.base.errors import InputError
-from fuzz_targets import HERE
+from fuzz_targets import HERE, ROOT
 from studies import results
 from studies.fuzz import compare, page, study
 from studies.fuzz.mutators import Uniform
@@ -125,10 +125,52 @@ def test_models_are_told_once_and_feedback_is_set_apart():
     assert kept == ["uniform", "aloe", "cd"]
 
 
+def committed():
+    """The rows of before the engine, and those of it."""
+    return [results.read(ROOT / f"results/fuzz/{name}.json") for name in ("summary", "equal")]
+
+
 def test_the_page_in_the_docs_shows_the_committed_rows():
-    root = Path(__file__).parents[2]
-    rows = root / "results/fuzz/summary.json"
-    assert (root / "docs/fuzz_study.md").read_text() == page.render(results.read(rows))
+    rows, now = committed()
+    assert (ROOT / "docs/fuzz_study.md").read_text() == page.render(rows, now)
+
+
+def test_the_engine_beside_what_was_there_before_it():
+    """What the text says, by hand."""
+    _, _, *lines = page.beside_before(*committed()).splitlines()
+    found = {}
+    for line in lines:
+        inputs, *cells = line.strip("| ").split(" | ")
+        for target, cell in zip(("libpng", "mpeg2dec", "openjpeg"), cells, strict=True):
+            if match := re.fullmatch(r"(\d\.\d\d) \(p (.*)\)", cell):
+                found[target, inputs] = float(match[1]), float(match[2])
+    ahead = {key for key, (ratio, p) in found.items() if p < 0.05 and ratio > 1}
+    behind = {key for key, (ratio, p) in found.items() if p < 0.05 and ratio < 1}
+    assert ahead == {(target, "10,000 inputs") for target in ("libpng", "mpeg2dec")}
+    assert behind == {("openjpeg", "10,000 inputs")} and len(found) == 7
+
+
+def test_two_trials_on_openjpeg_come_through_a_door():
+    """None is between these and the others."""
+    rows, now = committed()
+    before, ours = (
+        compare.edges_of(some, "openjpeg", 10_000)[*line, 0]
+        for some, line in ((rows, page.BEFORE), (now, page.OURS))
+    )
+    *shut, first, _ = sorted(before)
+    assert len(before) == len(ours) == 10
+    assert 0.18 < 1 - max(*shut, *ours) / first < 0.25
+
+
+def test_ours_beside_what_was_there_before_by_hand():
+    row = lambda inputs, edges, method="aloex", mode="feedback", target="t": {
+        **{"target": target, "method": method, "mode": mode, "edits": 0, "inputs": inputs},
+        **{"edges": edges, "with_seeds": True},
+    }
+    before = [row(10, edges, "no-model", "adaptive") for edges in (3, 4, 5)]
+    now = [row(10, edges) for edges in (6, 7, 8)] + [row(99, 8), row(10, 9, target="u")]
+    assert page.beside_before(before, now).splitlines()[2:] == ["| 10 inputs | 1.75 (p 0.1) |"]
+    assert page.beside_before(before, [row(99, 8)]) == ""
 
 
 def test_a_method_beside_all_others():

@@ -37,6 +37,10 @@ def test_the_line_that_says_most_is_told():
     program = "print('x.c:1: error: unknown type'); print('later'); raise SystemExit(1)"
     with pytest.raises(ToolError, match=r"failed: x\.c:1: error: unknown type"):
         python(program)
+    program = "print('ld: final link failed: No space left on device'); "
+    program += "print('clang: error: linker command failed'); raise SystemExit(1)"
+    with pytest.raises(ToolError, match="failed: ld: final link failed: No space left on device"):
+        python(program)
 
 
 def test_tools_that_hang_or_are_missing(monkeypatch, tmp_path):

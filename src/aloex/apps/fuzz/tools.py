@@ -21,7 +21,7 @@ MAX_SHOWN = 200  # characters of a command or of the last lines in a message
 # The line of a compiler's or of apt-get's output that says most about a failure.
 REASON = re.compile(
     r"undefined reference|multiple definition|cannot find |unable to find library"
-    r"|error: (?!linker command)|Failed to fetch|^E: "
+    r"|error: (?!linker command)|final link failed|Failed to fetch|^E: "
 )
 
 

@@ -1,5 +1,6 @@
 """Building targets: recipes, the archive's sources, and one line for each mistake."""
 
+import errno
 import io
 import json
 import shutil
@@ -105,6 +106,16 @@ def test_a_build_that_fails_leaves_the_old_target_alone(
     assert Target.load(out).read_seeds() == [b"seed"]
 
 
+def test_a_full_disk_is_told_with_the_folder(clang, folder, tmp_path, monkeypatch):
+    def fill(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(building, "gather_seeds", fill)
+    with pytest.raises(OSError) as error:
+        build_target(TargetRecipe.load(folder), tmp_path / "out", sanitizers=False)
+    assert error.value.filename == str(tmp_path / "out")
+
+
 def interrupt(*_):
     raise KeyboardInterrupt
 
@@ -204,6 +215,8 @@ def test_a_packages_source_stays_where_it_was_compiled(clang, package, tmp_path)
         ('"cp"', '"no-such-program"', "cannot run no-such-program"),
         ("limit.in", "none.in", "cp failed: cp: cannot stat"),
         ("!src/broken.c", "!src/none.c", "no file matches !src/none.c"),
+        ('"src/*.c",', '"lib/load.c",', "mine; there is src/load.c"),
+        ('"src/*.c",', '"lib/none.c",', "mine; it has harness.c, inputs/, limit.h, limit.in, src/"),
         (
             "max_len = 50",
             'libraries = ["no-such"]',

@@ -32,6 +32,7 @@ BESIDE = ".building"  # the folder in which a build happens
 SOURCE, LOG = "source", "build.log"
 MADE = {*FILES.values(), REMEMBERED, DESCRIPTION}  # what a build replaces
 OPTIONAL = (*WITH_SANITIZERS, *EXTRAS)
+MAX_NAMED = 12  # files, in a message
 
 
 def build_target(
@@ -82,6 +83,9 @@ def build_target(
         try:
             build_anew(recipe, out, clang, fingerprint, wanted, tell)
             put_in_place(new, out)
+        except OSError as error:
+            error.filename = error.filename or str(out)  # that of a full disk names no file
+            raise
         finally:
             clear(new)
         if old is not None and old.fingerprint:  # of a package
@@ -145,7 +149,8 @@ def build_anew(
     files = match(tree, recipe.sources) + match(recipe.folder.absolute(), recipe.harness)
     binaries = [*ALWAYS, *sorted(wanted)]
     names = [FILES[name] for name in binaries]
-    tell(f"3 of 4: {len(files)} files to compile, for {', '.join(names)}")
+    some = f"{len(files)} file{'s' * (len(files) != 1)}"
+    tell(f"3 of 4: {some} to compile, for {', '.join(names)}")
     include = [f"-I{tree / folder}" for folder in in_full(recipe.include)]
     build = compiling.Build(
         files=files,
@@ -238,12 +243,22 @@ def match(folder: Path, patterns: Sequence[str]) -> list[Path]:
     for pattern in patterns:
         names = sorted(glob.glob(pattern.removeprefix("!"), root_dir=folder, recursive=True))
         paths = [folder / name for name in names if (folder / name).is_file()]
-        require(len(paths) > 0, f"no file matches {pattern} in {folder}")
+        require(len(paths) > 0, f"no file matches {pattern} in {folder}; {there(folder, pattern)}")
         if pattern.startswith("!"):
             found = {path: None for path in found if path not in paths}
         else:
             found.update(dict.fromkeys(paths))
     return list(found)
+
+
+def there(folder: Path, pattern: str) -> str:
+    """What a pattern without a match may have meant: the source of a package is removed by then."""
+    name = pattern.removeprefix("!").rsplit("/")[-1]
+    alike = sorted(glob.glob(f"**/{name}", root_dir=folder, recursive=True))
+    if alike:
+        return f"there is {', '.join(alike[:MAX_NAMED])}"
+    names = sorted(f"{path.name}/" if path.is_dir() else path.name for path in folder.iterdir())
+    return f"it has {', '.join(names[:MAX_NAMED]) or 'no files'}"
 
 
 def fingerprint_of(recipe: TargetRecipe, clang: str) -> str:
