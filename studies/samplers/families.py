@@ -16,11 +16,12 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from aloex.energies import RBM, Ising, SparseCouplings, lattice_edges
+from aloex.kernels import Kernel, checkerboard
 from aloex.spaces import Bits
 from studies.samplers.problems.clusters import Mixture, mixture_problem
 from studies.samplers.problems.lattices import ising
 from studies.samplers.problems.machines import balanced_biases, rbm_problem
-from studies.samplers.problems.problem import Problem
+from studies.samplers.problems.problem import Colours, Problem, cheapest_kernel
 
 Condition = Float[np.ndarray, " cond"]
 
@@ -51,6 +52,7 @@ class Family:
         f: f(x, z), with exact differences.
         draw: the law of z in training and in tests, key -> z [cond_dim].
         problem_at: the problem of one z, with exact answers; some take seconds.
+        colours: sites that are independent given the rest, on lattices.
     """
 
     name: str
@@ -59,6 +61,12 @@ class Family:
     f: Conditional
     draw: Callable[[Key[Array, ""]], Float[Array, " cond"]]
     problem_at: Callable[[Condition], Problem]
+    colours: Colours | None = None
+
+    @property
+    def kernel(self) -> Kernel:
+        """A sweep of Gibbs, by colours where there are any."""
+        return cheapest_kernel(self.space, self.colours)
 
 
 def unseen_conditions(
@@ -89,7 +97,8 @@ def affine_ising(
         return ising(height, width, coupling=couplings(z), field=fields(z), name=name)
 
     cond_dim = jax.eval_shape(draw, jax.random.key(0)).shape[0]
-    return Family(name, Bits(dim), cond_dim, Conditional(at), draw, problem_at)
+    colours = checkerboard(height, width)
+    return Family(name, Bits(dim), cond_dim, Conditional(at), draw, problem_at, colours)
 
 
 def _uniform(num: int) -> Callable[[Array], Array]:

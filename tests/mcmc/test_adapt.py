@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aloex import exact, kernels, mcmc
+from aloex import energies, exact, kernels, mcmc
 from aloex.mcmc import adapt
 from aloex.spaces import Bits
 from stats import assert_draws_match, compiled
@@ -36,7 +36,7 @@ def test_the_acceptance_gets_to_its_target_and_p_f_is_drawn(algorithm):
     draws = mcmc.sample(jax.random.key(0), algorithm, 2, **settings)
     assert abs(draws.acceptance.mean() - adapt.TARGET) < MARGIN
     index = compiled(jax.vmap(SPACE.index))(jnp.asarray(draws.x[:, -1]))
-    p = np.exp(np.asarray(compiled(exact.log_p)(mcmc.as_energy(glass), SPACE), np.float64))
+    p = np.exp(np.asarray(compiled(exact.log_p)(energies.as_energy(glass), SPACE), np.float64))
     assert_draws_match(np.bincount(np.asarray(index), minlength=SPACE.size), p)
 
 

@@ -9,7 +9,7 @@ import jaxtyping
 import numpy as np
 import pytest
 
-from aloex import exact, kernels, mcmc
+from aloex import energies, exact, kernels, mcmc
 from aloex.base.errors import InputError
 from aloex.energies import MLP
 from aloex.proposals import Inverse
@@ -59,7 +59,7 @@ by_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 
 
 def test_all_algorithms_are_here():
-    assert set(ALGORITHMS) | {"algorithm", "as_energy", "sample"} == {
+    assert set(ALGORITHMS) | {"algorithm", "sample"} == {
         name for name in mcmc.__all__ if inspect.isfunction(getattr(mcmc, name))
     }
 
@@ -208,14 +208,14 @@ def test_an_energy_may_take_x_alone():
     alone, both = (lambda x: number(2)), (lambda x, z: number(3))
     bound = lambda x, weight=4.0: number(weight)
     x = jnp.zeros(3, jnp.int32)
-    assert [mcmc.as_energy(f)(x, None) for f in (alone, both, bound)] == [2, 3, 4]
-    assert mcmc.as_energy(both) is both and mcmc.as_energy(bound, Z) is bound
-    assert mcmc.as_energy(jax.jit(alone))(x, None) == 2
-    assert mcmc.as_energy(lambda *both: number(len(both)))(x, None) == 2
+    assert [energies.as_energy(f)(x, None) for f in (alone, both, bound)] == [2, 3, 4]
+    assert energies.as_energy(both) is both and energies.as_energy(bound, Z) is bound
+    assert energies.as_energy(jax.jit(alone))(x, None) == 2
+    assert energies.as_energy(lambda *both: number(len(both)))(x, None) == 2
     # Twice the same energy is the same program.
-    assert eqx.tree_equal(mcmc.as_energy(alone), mcmc.as_energy(alone))
+    assert eqx.tree_equal(energies.as_energy(alone), energies.as_energy(alone))
     f = randomised(MLP, BITS, hidden=(4,))
-    assert mcmc.as_energy(f) is f
+    assert energies.as_energy(f) is f
 
 
 class OfXAlone:

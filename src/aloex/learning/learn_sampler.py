@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Key
 from aloex.base.errors import InputError, require
 from aloex.base.seeds import check_seed
 from aloex.cursor import Energy, check_energy_type
+from aloex.energies import as_energy
 from aloex.kernels import Gibbs, Kernel
 from aloex.learning.build import build_backward, build_search
 from aloex.learning.config import Q0, Config
@@ -31,7 +32,7 @@ Conditions = Callable[[Key[Array, ""], int], Float[Array, "n cond"]]
 
 
 def learn_sampler(
-    f: Energy,
+    f: Energy | Callable[[Array], Array],
     space: Space,
     *,
     z: Any = None,
@@ -66,7 +67,7 @@ def learn_sampler(
     cheaper. docs/learned_sampler.md says when.
 
     Args:
-        f: the energy, f(x, z) -> scalar, that JAX can compile. z is None without conditions.
+        f: the energy, f(x) or f(x, z) -> scalar, that JAX can compile.
         space: what x is, `Bits`, `Categorical` or `Mixed`.
         z: if f is conditional, what conditions to learn for: rows [n, c] of numbers, drawn with
             replacement, or a function (key, n) -> [n, c] that JAX can compile.
@@ -106,6 +107,7 @@ def learn_sampler(
     """
     require_fixed_length(space, "learn_sampler")
     draw_z, cond_dim = _conditions(z)
+    f = as_energy(f, None if draw_z is None else draw_z(jax.random.key(0), 1)[0])
     _look_at(f, space, draw_z)
     config = Config(
         dim=space.dim,

@@ -18,17 +18,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key
+from jaxtyping import Array, Int, Key
 
 from aloex.base.errors import InputError, UntrustedEstimate
 from aloex.base.seeds import check_seed
 from aloex.cursor import Energy
+from aloex.energies import as_energy
 from aloex.importance_weights import pareto_k
 from aloex.kernels import SearchMetropolis
 from aloex.learning.build import build_backward, build_search
 from aloex.learning.config import Config
 from aloex.learning.model import settings_of
-from aloex.learning.rows import CHUNK, chunk_or_none, conditions
+from aloex.learning.rows import chunk_or_none, chunk_size, conditions
 from aloex.learning.settings import whole
 from aloex.log_z.estimate import BOUNDS, Bound
 from aloex.proposals import Proposal, SearchWeight, weigh
@@ -156,8 +157,10 @@ class LearnedSampler(eqx.Module):
         key = jax.random.key(check_seed(seed))
         z = conditions(z, n, self.config.cond_dim, "sampler")
         k = k if self.config.max_edits else 1  # one trajectory leads to each x
+        size = chunk_size(n)
         parts = [
-            _draw(self, key, jnp.asarray(i), chunk_or_none(z, i), k) for i in range(0, n, CHUNK)
+            _draw(self, key, i + jnp.arange(size), chunk_or_none(z, i, size), k)
+            for i in range(0, n, size)
         ]
         x, weight = jax.tree.map(lambda *a: np.concatenate([np.asarray(p) for p in a])[:n], *parts)
         if np.isnan(weight.log_w).any():
@@ -216,7 +219,9 @@ class LearnedSampler(eqx.Module):
         model_file.write(path, parts, settings_of(self.config, None))
 
 
-def load_sampler(path: str | os.PathLike[str], f: Energy) -> LearnedSampler:
+def load_sampler(
+    path: str | os.PathLike[str], f: Energy | Callable[[Array], Array]
+) -> LearnedSampler:
     """The sampler that `LearnedSampler.save` wrote.
 
     Args:
@@ -245,24 +250,29 @@ def load_sampler(path: str | os.PathLike[str], f: Energy) -> LearnedSampler:
         return {"q": build_search(config, key), "backward": build_backward(config, key)}
 
     parts, settings = model_file.read(path, build)
-    return LearnedSampler(Config.from_dict(settings), f, parts["q"], parts["backward"])
+    config = Config.from_dict(settings)
+    energy = as_energy(f, jnp.zeros(config.cond_dim) if config.cond_dim else None)
+    return LearnedSampler(config, energy, parts["q"], parts["backward"])
 
 
 @eqx.filter_jit
 def _draw(
-    sampler: LearnedSampler, key: Key[Array, ""], first: Array, z: Array | None, k: int
+    sampler: LearnedSampler,
+    key: Key[Array, ""],
+    numbers: Int[Array, " n"],
+    z: Array | None,
+    num_trajectories: int,
 ) -> tuple[Array, SearchWeight]:
-    """CHUNK draws, the first of them with the number `first`, and their weights."""
+    """Draws with these numbers, and their weights."""
 
     def draw(i: Array, z: Array | None) -> tuple[Array, SearchWeight]:
         key_q, key_weight = jax.random.split(jax.random.fold_in(key, i))
-        drawn = sampler.q.sample(key_q, z)
-        weight = weigh(
-            key_weight, sampler.f, sampler.q, sampler.backward, drawn, z, num_trajectories=k
+        drawn, how = sampler.q.sample(key_q, z), {"num_trajectories": num_trajectories}
+        return drawn.last, weigh(
+            key_weight, sampler.f, sampler.q, sampler.backward, drawn, z, **how
         )
-        return drawn.last, weight
 
-    return jax.vmap(draw)(first + jnp.arange(CHUNK), z)
+    return jax.vmap(draw)(numbers, z)
 
 
 def _estimate(

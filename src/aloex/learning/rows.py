@@ -1,4 +1,4 @@
-"""Rows in chunks of one size, so that any number of them needs one compiled program."""
+"""Rows in chunks of two sizes, so that any number of them needs two compiled programs at most."""
 
 from typing import Any
 
@@ -9,17 +9,22 @@ from jaxtyping import Array
 from aloex.base.errors import require
 from aloex.learning.data.sources import numbers
 
-CHUNK = 256
+CHUNK, LARGE_CHUNK = 256, 4096
 
 
-def chunk(rows: np.ndarray, first: int) -> Array:
-    """CHUNK rows from the first on, filled up with copies of the last."""
-    return jnp.asarray(rows[np.minimum(np.arange(first, first + CHUNK), len(rows) - 1)])
+def chunk_size(n: int) -> int:
+    """How many of n rows to take at a time: many where there are many, as accelerators like."""
+    return CHUNK if n <= 4 * CHUNK else LARGE_CHUNK
 
 
-def chunk_or_none(rows: np.ndarray | None, first: int) -> Array | None:
+def chunk(rows: np.ndarray, first: int, size: int = CHUNK) -> Array:
+    """`size` rows from the first on, filled up with copies of the last."""
+    return jnp.asarray(rows[np.minimum(np.arange(first, first + size), len(rows) - 1)])
+
+
+def chunk_or_none(rows: np.ndarray | None, first: int, size: int = CHUNK) -> Array | None:
     """The same, if there are any."""
-    return None if rows is None else chunk(rows, first)
+    return None if rows is None else chunk(rows, first, size)
 
 
 def conditions(z: Any, n: int, width: int, whose: str) -> np.ndarray | None:

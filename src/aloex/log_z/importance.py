@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
+from aloex.energies import as_energy
 from aloex.log_z.estimate import LogZ, log_z_from_weights
 from aloex.samplers import Tractable
 
@@ -47,7 +48,8 @@ def importance(
     """
     require(num_draws >= 2, f"num_draws must be at least 2 for an error, got {num_draws}")
     require(batch_size >= 1, f"batch_size must be at least 1, got {batch_size}")
-    return _importance(jax.random.split(key, num_draws), f, q, z, batch_size)
+    keys = jax.random.split(key, num_draws)
+    return _importance(keys, as_energy(f, z), q, z, batch_size)
 
 
 @eqx.filter_jit

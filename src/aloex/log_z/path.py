@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from aloex.base.errors import require
 from aloex.cursor import Energy
+from aloex.energies import as_energy
 from aloex.kernels import Gibbs, Kernel, run
 from aloex.kernels.tempered import Tempered, tempered
 from aloex.samplers import Factorized, Tractable, Uniform
@@ -68,7 +69,7 @@ def path(
     )
     base = Uniform(space) if base is None else base
     kernel = Gibbs(space) if kernel is None else kernel
-    return Path(f, base, kernel, z, _log_base(base, space, z), num_steps)
+    return Path(as_energy(f, z), base, kernel, z, _log_base(base, space, z), num_steps)
 
 
 class LogProb(eqx.Module):

@@ -1,6 +1,6 @@
 """Sample an energy by chains: algorithms, `sample` with a warm-up, draws with diagnostics."""
 
-from aloex.mcmc.algorithm import SamplingAlgorithm, algorithm, as_energy
+from aloex.mcmc.algorithm import SamplingAlgorithm, algorithm
 from aloex.mcmc.algorithms import (
     block_gibbs,
     coloured_gibbs,
@@ -25,7 +25,6 @@ __all__ = [
     "Seconds",
     "Summary",
     "algorithm",
-    "as_energy",
     "block_gibbs",
     "coloured_gibbs",
     "dmala",

@@ -6,17 +6,16 @@ with the kernel of this name. What was tuned is a part of the kernel; what belon
 as f(x), is in the chain's state. So `algorithm(tuned.kernel, other_f)` keeps what was tuned.
 """
 
-import inspect
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Int, Key
 
 from aloex.base.errors import require
-from aloex.cursor import Energy, Incremental
-from aloex.differences import OffersDifferences
+from aloex.cursor import Energy
+from aloex.energies import as_energy
 from aloex.kernels import Compose, Kernel, ParallelTempering
 from aloex.spaces import Space
 
@@ -97,67 +96,6 @@ def algorithm(
         f"the space of {type(kernel).__name__} is not known: algorithm(..., space=Bits(8))",
     )
     return SamplingAlgorithm(kernel, as_energy(f, z), found, z)
-
-
-def as_energy(f: Energy | Callable[[Array], Array], z: Array | None = None) -> Energy:
-    """f(x, z) of an f that may take x alone, as log densities do elsewhere.
-
-    A second argument with a default, as in `lambda x, J=J: x @ J @ x`, is not taken for z, unless
-    that default is None or there is a z.
-
-    Args:
-        f: a function of x, or of x and z.
-        z: the condition that it will be called with.
-
-    Returns:
-        f itself if it takes x and z.
-
-    Raises:
-        InputError: f is no function, or takes no z although there is one.
-
-    Example:
-        >>> import jax.numpy as jnp
-        >>> from aloex import mcmc
-        >>> float(mcmc.as_energy(lambda x: 1.0 * x.sum())(jnp.array([0, 1]), None))
-        1.0
-    """
-    require(callable(f), f"an energy must be a function f(x) or f(x, z), got {f!r}")
-    if _takes_z(f, z):
-        return cast(Energy, f)
-    require(
-        z is None,
-        f"there is a condition z, but the energy {_name(f)} takes x alone; "
-        "make it f(x, z), or leave z out",
-    )
-    require(
-        not isinstance(f, Incremental | OffersDifferences),
-        f"the energy {_name(f)} offers more than its value, and must take z as well: f(x, z=None)",
-    )
-    return _OfXAlone(f)
-
-
-class _OfXAlone(eqx.Module):
-    f: Callable[..., Array]
-
-    def __call__(self, x: Array, z: Array | None = None) -> Array:
-        return self.f(x)
-
-
-def _takes_z(f: Callable[..., Any], z: Array | None) -> bool:
-    try:
-        parameters = list(inspect.signature(f).parameters.values())
-    except (TypeError, ValueError):  # some builtins have none
-        return True
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return True
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(positional) < 2:
-        return False
-    return z is not None or positional[1].default in (None, inspect.Parameter.empty)
-
-
-def _name(f: Callable[..., Any]) -> str:
-    return getattr(f, "__name__", type(f).__name__)
 
 
 def _space_of(kernel: Any) -> Any:

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from aloex.cursor import Energy
 from aloex.differences import How
+from aloex.energies import as_energy
 from aloex.kernels import (
     Backward,
     BlockGibbs,
@@ -27,7 +28,7 @@ from aloex.kernels import (
     Search,
     SearchMetropolis,
 )
-from aloex.mcmc.algorithm import SamplingAlgorithm, algorithm, as_energy
+from aloex.mcmc.algorithm import SamplingAlgorithm, algorithm
 from aloex.spaces import Space
 
 AnyEnergy = Energy | Callable[[Array], Array]  # f(x, z), or f(x)

@@ -31,7 +31,16 @@ from aloex.trajectory import Trajectory
 
 
 class SearchWeight(NamedTuple):
-    """The weight of a draw, and how well q(x) is known."""
+    """The weight of a draw, and how well q(x) is known.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> from aloex import proposals
+        >>> log_w, log_q, log_q_of_others = jnp.array([1.5, -1.0, -1.25])
+        >>> weight = proposals.SearchWeight(log_w, log_q, log_q_of_others)
+        >>> float(weight.log_q - weight.log_q_of_others)  # the gap
+        0.25
+    """
 
     log_w: Float[Array, "*n"]  # f(x, z) - log_q; -inf outside of the space
     log_q: Float[Array, "*n"]  # log q_K(x): too high on average

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from aloex.kernels import ColouredGibbs, Gibbs, Kernel
 from aloex.spaces import Bits, Categorical
 
 Colours = tuple[tuple[int, ...], ...]
@@ -44,6 +45,11 @@ class Problem:
     colours: Colours | None = None
 
     @property
+    def kernel(self) -> Kernel:
+        """A sweep of Gibbs, by colours where there are any."""
+        return cheapest_kernel(self.space, self.colours)
+
+    @property
     def dim(self) -> int:
         """Number of sites."""
         return self.space.dim
@@ -57,3 +63,8 @@ def of_bits(ones: Float[np.ndarray, " dim"]) -> Float[np.ndarray, "dim 2"]:
 def share_of_majority(value: int, value_share: float) -> Expectation:
     """Whether more than half of the sites have a value; ties count for none."""
     return Expectation(lambda x: 1.0 * (2 * jnp.sum(x == value) > x.shape[0]), value_share)
+
+
+def cheapest_kernel(space: Bits | Categorical, colours: Colours | None) -> Kernel:
+    """A sweep of Gibbs, by colours where there are any."""
+    return Gibbs(space) if colours is None else ColouredGibbs(space, colours=colours)
