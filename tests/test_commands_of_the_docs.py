@@ -110,6 +110,9 @@ RUN_BY = {  # the test that runs a command
     "python -m studies.fill page": f"{FILL}::test_the_page_is_written",
     "python -m studies.speed compare": f"{STUDIES}::test_speed_compare",  # where PyTorch is
     "python -m studies.speed scaling": f"{STUDIES}::test_speed_scaling",
+    "python -m studies.speed kernels": (
+        "tests/studies/test_speed_kernels.py::test_the_command_goes_on_where_it_was_cut_short"
+    ),
     "python -m studies.speed log-z": f"{STUDIES}::test_speed_log_z",
     "python -m studies.speed fuzz": f"{STUDIES}::test_speed_fuzz",
 }

@@ -75,6 +75,29 @@ def test_exact_differences_are_those_of_f(space):
             np.testing.assert_allclose(table, by_definition(f, space, x), atol=1e-12)
 
 
+@SPACES
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_changed_states_are_evaluated_some_at_a_time(space, at_once, monkeypatch):
+    """Whether a multiple of all of them or not, and without increments."""
+    f = randomised(MLP, space, hidden=(4,), embed_dim=2)
+    plain, x = (lambda x, z=None: f(x)), space.enumerate()[-2]
+    monkeypatch.setattr(diff, "MAX_NUMBERS", at_once * space.dim)
+    table = compiled(lambda x: diff.differences(plain, space, x, how="exact"))(x)
+    np.testing.assert_allclose(table, by_definition(f, space, x), atol=1e-5)
+
+
+def test_memory_of_differences_does_not_grow_with_the_square():
+    """Four times as many sites take four times the memory, not sixteen times."""
+
+    def temporary(dim):
+        plain = lambda x, z=None: 1.0 * jnp.sum(x[1:] == x[:-1])
+        table = jax.jit(lambda x: diff.differences(plain, Bits(dim), x))
+        compiled = table.lower(jnp.zeros(dim, jnp.int32)).compile()
+        return compiled.memory_analysis().temp_size_in_bytes
+
+    assert temporary(4096) < 6 * temporary(1024)
+
+
 def test_rows_of_some_sites():
     f, x = randomised(Tabular, MIXED), jnp.array([1, 2, 0])
     rows = compiled(lambda x: diff.exact_changes(f, MIXED, start(f, x), sites=(1, 0)))(x)

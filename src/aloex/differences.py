@@ -28,6 +28,7 @@ from aloex.cursor import Cursor, Energy, Incremental, change, check_energy_type,
 from aloex.spaces import Bits, Space, require_fixed_length, values_per_site
 
 How = Literal["auto", "exact", "gradient"]
+MAX_NUMBERS = 2**18  # of changed states that are evaluated side by side
 Source = Literal["own", "gradient", "changes"]  # where a table comes from
 
 
@@ -200,7 +201,13 @@ def exact_changes(
     row, shift = np.nonzero(np.arange(space.num_values) < num_values[:, None])
     row, shift = row[shift > 0], shift[shift > 0]
     values = (cursor.x[chosen[row]] + shift) % num_values[row]
-    at = jax.vmap(lambda i, v: change(f, cursor, i, v).value)(jnp.asarray(chosen[row]), values)
+    # All changed states side by side would take d^2 numbers. First-layer sums need no states.
+    numbers = space.dim if cursor.hidden is None else cursor.hidden.size
+    at = jax.lax.map(
+        lambda to: change(f, cursor, *to).value,
+        (jnp.asarray(chosen[row]), values),
+        batch_size=max(1, MAX_NUMBERS // numbers),
+    )
     # [site, shift] -> its entry: first "no change", then "no such value", then those evaluated.
     entry = np.ones((len(chosen), space.num_values), int)
     entry[:, 0], entry[row, shift] = 0, 2 + np.arange(len(row))

@@ -42,6 +42,29 @@ def scaling(out: Out = RESULTS) -> None:
     scaling(out)
 
 
+@app.command()
+def kernels(
+    names: Annotated[
+        str | None,
+        typer.Option("--only", help="Kernels and energies, such as Gibbs,mlp; default: all."),
+    ] = None,
+    within: Annotated[float | None, typer.Option(help="Seconds; begin no case later.")] = None,
+    threads: Annotated[
+        int, typer.Option(help="Of a CPU; with one, processor time is measured instead of time.")
+    ] = 1,
+    max_seconds: Annotated[
+        float, typer.Option(help="Sizes whose step would take longer are left out.")
+    ] = 1.0,
+    out: Out = RESULTS,
+) -> None:
+    """A step of each kernel and of ALOE: seconds and memory; goes on where it was cut short."""
+    use_threads(threads)
+    from studies.speed.kernels import measure
+
+    chosen = names.split(",") if names else ()
+    measure(out, names=chosen, within=within, threads=threads, max_seconds=max_seconds)
+
+
 @app.command("log-z")
 def log_z(
     bits: Annotated[int, typer.Option(help="The energy is of so many bits.")] = 32,
@@ -69,10 +92,13 @@ def page(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = RESULTS,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/speed.md"),
 ) -> None:
-    """Write the page from the committed results."""
+    """Write the page and its figure from the committed results."""
+    from studies.results import read
+    from studies.speed.kernels_figure import draw
     from studies.speed.page import render
 
     out.write_text(render(results))
+    draw(read(results / "kernels.json"), out.parent / "images/speed/kernels.png")
     print(f"page: {out}")
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from studies.results import markdown, read
+from studies.speed import kernels_page
+from studies.speed.growth import exponent
 from studies.template import fill
 
 Row = dict[str, Any]
@@ -22,6 +24,7 @@ def render(results: Path) -> str:
         on_gpu=_on_gpu(compared),
         seven=seven(compared),
         scaling=_scaling(rows("scaling.json")),
+        kernels=kernels_page.values(rows("kernels.json")),
         log_z=_log_z(log_z),
         error=f"{max(row.get('error_against_float32', 0) for row in log_z):.1e}",
         fuzz=_fuzz(rows("fuzz.json")),
@@ -81,7 +84,7 @@ def _scaling(rows: list[Row]) -> str:
             r["what"],
             listed(r["values"]),
             listed(t / r["ms"][0] for t in r["ms"]),
-            r["exponent"],
+            str(exponent(r["values"], r["ms"])),
             r["demanded"],
         )
         for r in rows

@@ -4,10 +4,10 @@ import statistics
 from pathlib import Path
 
 import jax
-import numpy as np
 
 from aloex import spaces
 from studies.results import save
+from studies.speed.growth import exponent
 from studies.speed.ours import BATCH, DIM, Ours
 
 SIZES = {  # what grows, the values, and the exponent that the arithmetic demands
@@ -24,13 +24,12 @@ def scaling(out: Path) -> None:
     rows = []
     for what, (values, demanded) in SIZES.items():
         times = [milliseconds(what, value) for value in values]
-        exponent = float(np.polyfit(np.log(values), np.log(times), 1)[0])
         row = {
             "what": what,
             "device": jax.devices()[0].device_kind,
             "values": values,
             "ms": [round(t, 2) for t in times],
-            "exponent": round(exponent, 2),
+            "exponent": round(exponent(values, times).value, 2),
             "demanded": demanded,
         }
         print(row, flush=True)

@@ -71,7 +71,7 @@ class BlockGibbs(eqx.Module):
 
         def update(cursor: Cursor, inputs: tuple[Array, Array]) -> tuple[Cursor, None]:
             sites, key = inputs
-            return blocks.redraw(key, cursor, *self._candidates(f, cursor, sites)), None
+            return blocks.redraw(key, f, self.space, cursor, sites, self._shifts()), None
 
         inputs = (sites, jax.random.split(key_values, num_blocks))
         after, _ = jax.lax.scan(update, refresh(f, state), inputs)
@@ -85,11 +85,9 @@ class BlockGibbs(eqx.Module):
         )
         return first[:, None] + np.arange(self.block_size)
 
-    def _candidates(
-        self, f: Energy, cursor: Cursor, sites: Int[Array, " block_size"]
-    ) -> tuple[Cursor, Float[Array, " candidates"]]:
-        shifts = jnp.asarray(blocks.all_shifts(self.space, self.block_size, self.block_size))
-        return blocks.candidates(f, self.space, cursor, sites, shifts)
+    def _shifts(self) -> Int[Array, "candidates block_size"]:
+        """All values of a block, as shifts from the current ones."""
+        return jnp.asarray(blocks.all_shifts(self.space, self.block_size, self.block_size))
 
     def transition_matrix(
         self, space: Space, f: Energy, z: Array | None = None
@@ -110,7 +108,8 @@ class BlockGibbs(eqx.Module):
         self, f: Energy, sites: Int[np.ndarray, "blocks block_size"], z: Array | None
     ) -> Float[Array, "blocks size size"]:
         def row(sites: Array, x: Array) -> Float[Array, " size"]:
-            others, scores = self._candidates(f, start(f, x, z), sites)
+            here, shifts = start(f, x, z), self._shifts()
+            others, scores = blocks.candidates(f, self.space, here, sites, shifts)
             to = jax.vmap(self.space.index)(jnp.concatenate([x[None], others.x]))
             probs = jax.nn.softmax(scores)
             return jnp.zeros(self.space.size, probs.dtype).at[to].add(probs, mode="drop")

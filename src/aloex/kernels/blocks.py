@@ -50,8 +50,25 @@ def all_shifts(
 
 
 def random_block(key: Key[Array, ""], space: Space, block_size: int) -> Int[Array, " block_size"]:
-    """Different sites, all sets of them equally likely."""
-    return jax.random.permutation(key, space.dim)[:block_size]
+    """Different sites, all sets of them equally likely.
+
+    By Floyd's algorithm, whose cost does not depend on how many sites there are (Bentley and Floyd
+    1987, "A sample of brilliance").
+    """
+    last = space.dim - block_size + jnp.arange(block_size)
+    return different_sites(jax.random.randint(key, (block_size,), 0, last + 1), last)
+
+
+def different_sites(
+    drawn: Int[Array, " block_size"], last: Int[Array, " block_size"]
+) -> Int[Array, " block_size"]:
+    """The sites that were drawn, the n-th of 0..last[n]; where one was there before, last[n]."""
+
+    def add(n: Array, sites: Array) -> Array:
+        return sites.at[n].set(jnp.where(jnp.any(sites == drawn[n]), last[n], drawn[n]))
+
+    none = jnp.full(drawn.shape, -1, drawn.dtype)
+    return jax.lax.fori_loop(0, len(drawn), add, none, unroll=min(len(drawn), 16))
 
 
 def shifted(
@@ -85,11 +102,23 @@ def candidates(
     return others, jnp.where(jnp.isneginf(log_allowed), -jnp.inf, scores)
 
 
-def redraw(key: Key[Array, ""], cursor: Cursor, others: Cursor, scores: Array) -> Cursor:
+def redraw(
+    key: Key[Array, ""],
+    f: Energy,
+    space: Space,
+    cursor: Cursor,
+    sites: Int[Array, " block_size"],
+    shifts: Int[Array, "candidates block_size"],
+) -> Cursor:
     """One of the candidates, with probability in proportion to exp(score).
 
     If one of them is NaN it is taken, so that it is found.
     """
+    others, scores = candidates(f, space, cursor, sites, shifts)
     choice = jnp.argmax(scores + jax.random.gumbel(key, scores.shape, scores.dtype))
-    picked = jax.tree.map(lambda o: o[jnp.maximum(choice - 1, 0)], others)
-    return jax.tree.map(lambda a, b: jnp.where(choice == 0, a, b), cursor, picked)
+    # Of x only the block is written: with increments an update costs no more in a larger space.
+    values, _ = shifted(space, cursor.x, sites, shifts)
+    x = cursor.x.at[sites].set(values[choice].astype(cursor.x.dtype))
+    pick = lambda other, here: jnp.where(choice == 0, here, other[jnp.maximum(choice - 1, 0)])
+    hidden = None if cursor.hidden is None else pick(others.hidden, cursor.hidden)
+    return cursor._replace(x=x, value=pick(others.value, cursor.value), hidden=hidden)

@@ -89,18 +89,22 @@ class Gibbs(eqx.Module):
         def flip(cursor: Cursor, site_and_noise: tuple[Array, Array]):
             """The update of a bit, which has a single other value."""
             site, noise = site_and_noise
-            other = change(f, cursor, site, 1 - cursor.x[site])
+            value = 1 - cursor.x[site]
+            other = change(f, cursor, site, value)
             # Not "other > current": NaN is moved to, and stays, so that it shows.
             flips = ~(other.value + noise[1] <= cursor.value + noise[0]) & ~jnp.isnan(cursor.value)
-            return self._moved(cursor, other, site, flips)
+            return self._moved(cursor, other, site, value, flips)
 
         def update(cursor: Cursor, site_and_noise: tuple[Array, Array]):
             site, noise = site_and_noise
             others, scores = self._candidates(f, cursor, site)
             # Gumbel-max over [current, others]: a draw from the softmax of their energies.
             choice = jnp.argmax(scores + noise)
-            picked = jax.tree.map(lambda o: o[jnp.maximum(choice - 1, 0)], others)
-            return self._moved(cursor, picked, site, choice != 0)
+            numbers = others.value, others.hidden
+            at, hidden = jax.tree.map(lambda o: o[jnp.maximum(choice - 1, 0)], numbers)
+            picked = others._replace(value=at, hidden=hidden)
+            value = (cursor.x[site] + choice.astype(cursor.x.dtype)) % num_values
+            return self._moved(cursor, picked, site, value, choice != 0)
 
         if num_values == 1:  # a single token: nothing to choose
             return cursor
@@ -109,12 +113,20 @@ class Gibbs(eqx.Module):
         return jax.lax.scan(one, cursor, (sites, noise), unroll=unroll)[0]
 
     def _moved(
-        self, cursor: Cursor, other: Cursor, site: Array, moves: Array
+        self, cursor: Cursor, other: Cursor, site: Array, value: Array, moves: Array
     ) -> tuple[Cursor, None]:
-        """The other cursor if it moves, but never where there is padding."""
+        """The cursor with the site at that value, where f and h are the other's, if it moves.
+
+        It never does where there is padding. Of x only the site is written: with increments an
+        update costs no more in a larger space.
+        """
         if isinstance(self.space, Sequences):
             moves = moves & (cursor.x[site] != self.space.pad)
-        return jax.tree.map(lambda a, b: jnp.where(moves, a, b), other, cursor), None
+        pick = lambda a, b: jnp.where(moves, a, b)
+        x = cursor.x.at[site].set(pick(value, cursor.x[site]))
+        numbers = (other.value, other.hidden), (cursor.value, cursor.hidden)
+        f_value, hidden = jax.tree.map(pick, *numbers)
+        return cursor._replace(x=x, value=f_value, hidden=hidden), None
 
     def _candidates(
         self, f: Energy, cursor: Cursor, site: Any

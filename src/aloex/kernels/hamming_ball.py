@@ -69,8 +69,8 @@ class HammingBall(eqx.Module):
         key_sites, key_centre, key_value = jax.random.split(key, 3)
         sites = blocks.random_block(key_sites, self.space, self.block_size)
         centre = jax.random.categorical(key_centre, self._log_centres(state.x, sites))
-        here = refresh(f, state)
-        after = blocks.redraw(key_value, here, *self._candidates(f, here, sites, centre))
+        here, shifts = refresh(f, state), self._shifts(centre)
+        after = blocks.redraw(key_value, f, self.space, here, sites, shifts)
         count = jnp.asarray(len(self._ball()) - 1, jnp.int32)
         return after, GibbsInfo(num_changed(state.x, after.x), count)
 
@@ -88,19 +88,12 @@ class HammingBall(eqx.Module):
         """
         return blocks.shifted(self.space, x, sites, jnp.asarray(self._ball()))[1]
 
-    def _candidates(
-        self,
-        f: Energy,
-        cursor: Cursor,
-        sites: Int[Array, " block_size"],
-        centre: Int[Array, ""],
-    ) -> tuple[Cursor, Float[Array, " ball"]]:
+    def _shifts(self, centre: Int[Array, ""]) -> Int[Array, "ball block_size"]:
         """The members of the ball around a centre; first x itself, whose energy is known."""
         ball = self._ball()
         undo = _numbers_of(-ball % self.space.num_values, ball)
         order = (jnp.asarray(undo)[centre] + jnp.arange(len(ball))) % len(ball)
-        shifts = (jnp.asarray(ball)[centre] + jnp.asarray(ball)[order]) % self.space.num_values
-        return blocks.candidates(f, self.space, cursor, sites, shifts)
+        return (jnp.asarray(ball)[centre] + jnp.asarray(ball)[order]) % self.space.num_values
 
     def transition_matrix(
         self, space: Space, f: Energy, z: Array | None = None
@@ -112,7 +105,7 @@ class HammingBall(eqx.Module):
 
         def row(sites: Array, x: Array) -> Float[Array, " size"]:
             cursor = start(f, x, z)
-            around = lambda centre: self._candidates(f, cursor, sites, centre)
+            around = lambda centre: blocks.candidates(f, space, cursor, sites, self._shifts(centre))
             others, scores = jax.vmap(around)(centres)
             probs = jax.nn.softmax(self._log_centres(x, sites))[:, None] * jax.nn.softmax(scores)
             itself = jnp.broadcast_to(x, (len(centres), 1, space.dim))

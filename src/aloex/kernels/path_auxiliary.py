@@ -46,7 +46,8 @@ class PathAuxiliary(eqx.Module):
         space: what x is, `Bits`, `Categorical` or `Mixed`.
         mean_length: of the paths, at most (max_path + 1) / 2, which is also what it is unless
             given where that is less than 2, else 2. An array, which may be tuned.
-        max_path: the longest path; all sites that can change unless given. Less takes less memory.
+        max_path: the longest path; all sites that can change unless given. As many sites are
+            sorted, so that less takes less time and memory.
         differences: how f is looked up around x, `auto`, `exact` or `gradient`; see
             `aloex.differences`.
 
