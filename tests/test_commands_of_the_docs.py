@@ -108,6 +108,12 @@ RUN_BY = {  # the test that runs a command
     "python -m studies.fill energy-train": f"{ENERGY}::test_the_commands_train_and_rate",
     "python -m studies.fill energy-eval": f"{ENERGY}::test_the_commands_train_and_rate",
     "python -m studies.fill page": f"{FILL}::test_the_page_is_written",
+    "python -m studies.samplers couplings": (
+        "tests/studies/test_couplings.py::test_rows_are_made_once"
+    ),
+    "python -m studies.samplers couplings-page": (
+        "tests/studies/test_couplings_page.py::test_the_page_is_written_from_the_committed_rows"
+    ),
     "python -m studies.speed compare": f"{STUDIES}::test_speed_compare",  # where PyTorch is
     "python -m studies.speed scaling": f"{STUDIES}::test_speed_scaling",
     "python -m studies.speed kernels": (

@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from aloex.base.errors import require
-from studies.results import markdown
+from aloex.base.files import write_file
+from studies.results import markdown, read
 from studies.samplers.methods import METHODS
 from studies.samplers.problems import PROBLEMS
 from studies.template import fill
@@ -200,6 +201,18 @@ def pays_from(rows: Sequence[Row], family: str, method: str) -> tuple[float | No
     cheapest = min(rivals, key=lambda name: median(of(name, "seconds")))
     gain = median(of(cheapest, "seconds")) - median(of(method, "seconds"))
     return (median(of(method, "prepared")) / gain if gain > 0 else None), cheapest
+
+
+def write(rows: Path, out: Path) -> None:
+    """The page and its figure; rows of families may be missing."""
+    sampling = read(rows / "sampling.json")
+    families = read(rows / "families.json") if (rows / "families.json").exists() else []
+    num_draws = max(row["num_draws"] for row in sampling)
+    picture = out.parent / "images" / "samplers" / "sampling.png"
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    figure(cells(sampling, num_draws)).savefig(picture, dpi=110)
+    write_file(out, render(sampling, families, num_draws))
+    print(f"wrote {out} and {picture}")
 
 
 def render(sampling: Sequence[Row], families: Sequence[Row], num_draws: int) -> str:

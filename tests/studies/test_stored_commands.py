@@ -24,7 +24,7 @@ def test_a_stored_command_can_be_repeated(command):
 
 def test_there_are_commands_of_every_study():
     studies = {shlex.split(command)[2] for command in COMMANDS if command.startswith("python")}
-    names = ("synthetic", "fuzz", "synth", "speed", "fill")
+    names = ("synthetic", "fuzz", "synth", "speed", "fill", "samplers")
     assert studies == {f"studies.{name}" for name in names}
 
 
