@@ -22,11 +22,21 @@ import pytest  # noqa: E402
 jaxtyping.install_import_hook("aloex", "beartype.beartype")
 
 
-@pytest.fixture(autouse=True, scope="module")
-def compiled_programs_are_dropped():
-    """A process may map some 65,000 pieces of memory; with all programs of all tests it has more.
+# Tests of algorithms compile many small programs and run each once: haste pays there.
+IN_HASTE = ("kernels", "learning", "log_z", "mcmc", "proposals")
 
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled_programs(request):
+    """They are dropped with their module, and compiled without optimizations in some folders.
+
+    A process may map some 65,000 pieces of memory; with all programs of all tests it has more.
     Then the compiler crashes.
     """
+    in_haste = request.path.parent.name in IN_HASTE
+    jax.config.update("jax_disable_most_optimizations", in_haste)
+    os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = str(int(in_haste))  # of processes tests start
     yield
+    jax.config.update("jax_disable_most_optimizations", False)
+    os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "0"
     jax.clear_caches()

@@ -283,7 +283,7 @@ def job(name: str, method: str, seed: int, settings: Settings) -> dict[str, Any]
         "gap": rms([row["gap"] for row in found]),
         "prepared": round(prepared, 2),
         "first": seconds[0],  # with what it compiles
-        "seconds": round(float(np.median(seconds[1:])), 4),
+        "seconds": round(float(np.median(seconds[1:])), 6),
     }
 
 

@@ -29,7 +29,7 @@ def errors(problem: Problem, found: Found) -> dict[str, Any]:
         "log_z_error": found.log_z_error,
         "gap": found.gap,
         "effective": float(1 / np.sum(w**2)) if found.log_w is not None else None,
-        "seconds": round(found.seconds, 3),
+        "seconds": round(found.seconds, 6),
     }
 
 

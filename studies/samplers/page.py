@@ -1,5 +1,6 @@
 """The page on samplers, docs/samplers.md, and its figure, from the rows of both studies."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
@@ -203,10 +204,26 @@ def pays_from(rows: Sequence[Row], family: str, method: str) -> tuple[float | No
     return (median(of(method, "prepared")) / gain if gain > 0 else None), cheapest
 
 
+def shown(rows: Path) -> tuple[list[Row], list[Row]]:
+    """What the page is about: rows of sampling, and of families if there are any."""
+    of_families = rows / "families.json"
+    families = of_one_kind(read(of_families)) if of_families.exists() else []
+    return of_one_kind(read(rows / "sampling.json")), families
+
+
+def of_one_kind(rows: Sequence[Row]) -> list[Row]:
+    """Rows of one device with one choice of settings, those there are most of.
+
+    Seconds of different machines are not to be mixed.
+    """
+    kinds = Counter((row["device"], row["settings"]) for row in rows)
+    (kind, _), *_ = kinds.most_common(1)
+    return [row for row in rows if (row["device"], row["settings"]) == kind]
+
+
 def write(rows: Path, out: Path) -> None:
     """The page and its figure; rows of families may be missing."""
-    sampling = read(rows / "sampling.json")
-    families = read(rows / "families.json") if (rows / "families.json").exists() else []
+    sampling, families = shown(rows)
     num_draws = max(row["num_draws"] for row in sampling)
     picture = out.parent / "images" / "samplers" / "sampling.png"
     picture.parent.mkdir(parents=True, exist_ok=True)
