@@ -21,7 +21,7 @@ from aloex import LearnedSampler, baselines, learn_sampler, learning, log_z, mcm
 from studies import results
 from studies.samplers.errors import errors
 from studies.samplers.families import FAMILIES, Family, unseen_conditions
-from studies.samplers.methods import Found
+from studies.samplers.methods import Found, weighted
 from studies.samplers.problems import Problem
 from studies.samplers.sampling import device, in_words
 
@@ -82,14 +82,6 @@ def ask_sampler(sampler: LearnedSampler, key: Key[Array, ""], z: Array, n: int) 
     begin = time.perf_counter()
     draws = sampler.sample(n, z=np.asarray(z), seed=int(jax.random.bits(key)) % 2**31)
     return weighted(draws.x, draws.log_w, time.perf_counter() - begin, float(draws.gap.mean()))
-
-
-def weighted(x: np.ndarray, log_w: np.ndarray, seconds: float, gap: float | None = None) -> Found:
-    """Draws, and the mean of their weights."""
-    w = np.exp(log_w - log_w.max())
-    value = float(log_w.max() + np.log(w.mean()))
-    error = float(w.std(ddof=1) / w.mean() / np.sqrt(len(w)))
-    return Found(x, log_w, value, error, seconds, gap)
 
 
 def smc(num_particles: int, num_temperatures: int) -> Prepare:

@@ -148,13 +148,18 @@ def learned(**how: Any) -> Run:
         )
         for number in settings.num_draws:
             draws = sampler.sample(number, seed=seed)
-            w = np.exp(draws.log_w - draws.log_w.max())
-            value = float(draws.log_w.max() + np.log(w.mean()))
-            error = float(w.std(ddof=1) / w.mean() / np.sqrt(number))
-            seconds, gap = time.perf_counter() - begin, float(np.mean(draws.gap))
-            yield Found(draws.x, draws.log_w, value, error, seconds, gap)
+            seconds = time.perf_counter() - begin
+            yield weighted(draws.x, draws.log_w, seconds, float(np.mean(draws.gap)))
 
     return run
+
+
+def weighted(x: np.ndarray, log_w: np.ndarray, seconds: float, gap: float | None = None) -> Found:
+    """Draws, and the mean of their weights."""
+    w = np.exp(log_w - log_w.max())
+    value = float(log_w.max() + np.log(w.mean()))
+    error = float(w.std(ddof=1) / w.mean() / np.sqrt(len(w)))
+    return Found(x, log_w, value, error, seconds, gap)
 
 
 def rival(make: Callable[[Settings], Rival], steps: Callable[[Settings], int]) -> Run:
