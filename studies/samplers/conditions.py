@@ -21,7 +21,7 @@ from aloex import LearnedSampler, baselines, learn_sampler, learning, log_z, mcm
 from studies import results
 from studies.samplers.errors import errors
 from studies.samplers.families import FAMILIES, Family, unseen_conditions
-from studies.samplers.methods import Found, weighted
+from studies.samplers.methods import Found, of_particles, weighted
 from studies.samplers.problems import Problem
 from studies.samplers.sampling import device, in_words
 
@@ -100,9 +100,7 @@ def smc(num_particles: int, num_temperatures: int) -> Prepare:
                 kernel=family.kernel,
                 num_steps=2,
             )
-            x, log_w = np.asarray(found.x), np.asarray(found.log_w)
-            value, error = float(found.log_z.value), float(found.log_z.standard_error)
-            return Found(x, log_w, value, error, time.perf_counter() - begin)
+            return of_particles(found, begin)
 
         return ask
 

@@ -119,12 +119,16 @@ def smc(*, adaptive: bool = False) -> Run:
                 kernel=problem.kernel,
                 num_steps=2,
             )
-            x, log_w = np.asarray(found.x), np.asarray(found.log_w)
-            estimate = found.log_z
-            seconds = time.perf_counter() - begin
-            yield Found(x, log_w, float(estimate.value), float(estimate.standard_error), seconds)
+            yield of_particles(found, begin)
 
     return run
+
+
+def of_particles(particles: log_z.Particles, begin: float) -> Found:
+    """What SMC has found, since `begin`."""
+    x, log_w = np.asarray(particles.x), np.asarray(particles.log_w)
+    value, error = float(particles.log_z.value), float(particles.log_z.standard_error)
+    return Found(x, log_w, value, error, time.perf_counter() - begin)
 
 
 def learned(**how: Any) -> Run:

@@ -108,7 +108,8 @@ def learn_sampler(
     require_fixed_length(space, "learn_sampler")
     draw_z, cond_dim = _conditions(z)
     f = as_energy(f, None if draw_z is None else draw_z(jax.random.key(0), 1)[0])
-    _look_at(f, space, draw_z)
+    values = _values(f, space, draw_z)
+    _look_at(values)
     config = Config(
         dim=space.dim,
         num_values=space.values_per_site if isinstance(space, Mixed) else space.num_values,
@@ -154,7 +155,7 @@ def learn_sampler(
         folder=folder,
         resume=resume,
         config={**settings_of(config, None), "num_per_condition": per, "anneal_share": share}
-        | {"energy": _fingerprint(f, space, draw_z)},
+        | {"energy": _fingerprint(values)},
         checkpoint_every=checkpoint_every,
         log_every=log_every,
         progress=progress,
@@ -210,9 +211,8 @@ def _values(f: Energy, space: Space, draw_z: Conditions | None) -> np.ndarray:
     return np.asarray(jax.jit(jax.vmap(f))(x, z))
 
 
-def _look_at(f: Energy, space: Space, draw_z: Conditions | None) -> None:
-    """An `InputError` if f is plainly no energy of this space."""
-    values = _values(f, space, draw_z)
+def _look_at(values: np.ndarray) -> None:
+    """An `InputError` if these are plainly not the values of an energy."""
     bad = int(np.isnan(values).sum())
     require(bad == 0, f"f is NaN at {bad} of {NUM_LOOKS} states drawn uniformly; mend the energy")
     if np.isneginf(values).all():
@@ -222,7 +222,6 @@ def _look_at(f: Energy, space: Space, draw_z: Conditions | None) -> None:
         )
 
 
-def _fingerprint(f: Energy, space: Space, draw_z: Conditions | None) -> list[float]:
+def _fingerprint(values: np.ndarray) -> list[float]:
     """What tells this energy from another, for runs that are resumed."""
-    values = _values(f, space, draw_z)[:8].astype(float)
-    return [round(v, 3) if np.isfinite(v) else -1e30 for v in values.tolist()]
+    return [round(v, 3) if np.isfinite(v) else -1e30 for v in values[:8].astype(float).tolist()]
